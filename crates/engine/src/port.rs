@@ -1,0 +1,290 @@
+//! The one port through which the engine touches the world.
+//!
+//! It is low on purpose: files, programs, downloads, keys, a clock. How a file is replaced safely,
+//! when something is synced and how it is taken back is decided above it, once, so that the fake
+//! host of the crash tests and the real one run the same code.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use bootlace_model::ids::{BootId, Digest};
+use bootlace_model::node::{Attributes, Owner, Xattrs};
+use bootlace_model::path::TargetPath;
+use bootlace_model::pki::{CertificateFacts, CertificateRequest, KeyAlgorithm};
+use bootlace_model::secret::Secret;
+
+/// Why something in the world could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The operating system refused.
+    #[error("cannot {act} {target}: {error}")]
+    Io {
+        /// What was tried, as a verb: `read`, `rename`.
+        act: &'static str,
+        /// On what.
+        target: String,
+        /// What the operating system said.
+        error: std::io::Error,
+    },
+    /// A path led out of the root, or through too many links.
+    #[error("{path} leads out of the root or through too many links")]
+    Escape {
+        /// Which path.
+        path: String,
+    },
+    /// Something is larger than what is accepted.
+    #[error("{target} is larger than {limit} bytes")]
+    TooLarge {
+        /// What.
+        target: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// A path lies in a place that is only read.
+    #[error("{path} lies in an input folder, which is never written")]
+    ReadOnly {
+        /// Which path.
+        path: String,
+    },
+    /// It took too long.
+    #[error("{what} did not end within {} s", within.as_secs_f32())]
+    TimedOut {
+        /// What.
+        what: String,
+        /// How long it had.
+        within: Duration,
+    },
+    /// A download failed for good.
+    #[error("cannot fetch {url}: {reason}")]
+    Fetch {
+        /// From where.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// Downloaded content is not what was promised.
+    #[error("{url} has the digest {found}, not {wanted}")]
+    WrongDigest {
+        /// From where.
+        url: String,
+        /// What was promised.
+        wanted: Digest,
+        /// What came.
+        found: Digest,
+    },
+    /// A key or a certificate cannot be read or made.
+    #[error("{0}")]
+    Crypto(String),
+    /// Another live process holds a lock.
+    #[error("{path} is held by {holder}")]
+    Locked {
+        /// Which lock.
+        path: String,
+        /// Who: process id and command.
+        holder: String,
+    },
+    /// The process was asked to stop while it waited.
+    #[error("stopped on request")]
+    Stopped,
+    /// The host is gone: only fake hosts say so, when a test crashes them.
+    #[error("the machine crashed")]
+    Crashed,
+}
+
+/// The result of touching the world.
+pub type HostResult<T> = Result<T, HostError>;
+
+/// The world.
+pub trait Host: Sync {
+    /// Opens a folder; none if nothing is there. Links on the way stay inside the root.
+    fn open_dir(&self, path: &TargetPath) -> HostResult<Option<Box<dyn Dir>>>;
+    /// Makes written files durable, each named by its folder and its name there.
+    fn sync_files(&self, files: &[(&dyn Dir, &str)]) -> HostResult<()>;
+    /// Makes names in folders durable: what was created, renamed or removed there.
+    fn sync_dirs(&self, dirs: &[&dyn Dir]) -> HostResult<()>;
+    /// Opens a file that only grows, making it (mode 0600) if it is absent.
+    fn open_log(&self, dir: &dyn Dir, name: &str) -> HostResult<Box<dyn LogFile>>;
+    /// Takes a lock without waiting; it is given back when the value is dropped or the process dies.
+    fn lock(&self, dir: &dyn Dir, name: &str) -> HostResult<Box<dyn Lock>>;
+    /// Names the live holder of a lock, if there is one; takes nothing.
+    fn lock_holder(&self, dir: &dyn Dir, name: &str) -> HostResult<Option<String>>;
+
+    /// Runs a program to its end, and kills it with all its children when time is up.
+    fn run(&self, command: &Command<'_>) -> HostResult<Output>;
+    /// Downloads into memory, with retries; the digest is checked by the caller.
+    fn fetch(&self, request: &FetchRequest<'_>) -> HostResult<Vec<u8>>;
+    /// Asks a URL once and returns the status.
+    fn http_status(&self, request: &FetchRequest<'_>) -> HostResult<u16>;
+
+    /// Makes a private key as PKCS#8 in PEM.
+    fn make_key(&self, algorithm: KeyAlgorithm) -> HostResult<Secret>;
+    /// Returns the public half, in PEM, of a private key; fails if it is none.
+    fn public_key(&self, key: &Secret) -> HostResult<String>;
+    /// Issues a certificate in PEM.
+    fn issue(
+        &self,
+        request: &CertificateRequest,
+        key: &Secret,
+        signer: Signer<'_>,
+    ) -> HostResult<String>;
+    /// Reads a certificate and compares it with a key and an issuer where they are given.
+    fn inspect(
+        &self,
+        certificate: &[u8],
+        key: Option<&Secret>,
+        issuer: Option<&[u8]>,
+    ) -> HostResult<CertificateFacts>;
+
+    /// Returns the time.
+    fn now(&self) -> jiff::Timestamp;
+    /// Waits, but not longer than until the process is asked to stop.
+    fn sleep(&self, how_long: Duration) -> HostResult<()>;
+    /// Tells whether the process was asked to stop.
+    fn stop_requested(&self) -> bool;
+    /// Returns random bits, for names only.
+    fn random(&self) -> u64;
+    /// Identifies this boot.
+    fn boot_id(&self) -> HostResult<BootId>;
+    /// Returns what the machine calls itself.
+    fn host_name(&self) -> HostResult<String>;
+    /// Returns who owns what this process creates.
+    fn identity(&self) -> Owner;
+}
+
+/// Whose signature a certificate gets.
+#[derive(Debug, Clone, Copy)]
+pub enum Signer<'a> {
+    /// Its own.
+    Itself,
+    /// An authority's.
+    Authority {
+        /// The authority's certificate in PEM.
+        certificate: &'a [u8],
+        /// The authority's key.
+        key: &'a Secret,
+    },
+}
+
+/// What a name in a folder is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stat {
+    /// A regular file.
+    File {
+        /// Its length.
+        size: u64,
+        /// Mode bits.
+        mode: u32,
+        /// Who owns it.
+        owner: Owner,
+    },
+    /// A folder.
+    Directory {
+        /// Mode bits.
+        mode: u32,
+        /// Who owns it.
+        owner: Owner,
+    },
+    /// A symbolic link.
+    Link {
+        /// What it points to.
+        target: String,
+        /// Who owns it.
+        owner: Owner,
+    },
+    /// Something else, in words: `a socket`.
+    Other(String),
+}
+
+/// An open folder. Names are single parts; they are never followed if they are links.
+///
+/// Nothing that a method changes is durable before the host's `sync_files` or `sync_dirs`.
+pub trait Dir: Send + Sync + Debug {
+    /// Returns the path by which it was opened, for messages.
+    fn path(&self) -> &TargetPath;
+    /// Tells what a name is; none if it is absent.
+    fn stat(&self, name: &str) -> HostResult<Option<Stat>>;
+    /// Reads a regular file; fails if it is larger than the limit or no regular file.
+    fn read(&self, name: &str, limit: u64) -> HostResult<Vec<u8>>;
+    /// Reads the extended attributes that undo would have to restore.
+    fn xattrs(&self, name: &str) -> HostResult<Xattrs>;
+    /// Lists the names, sorted.
+    fn list(&self) -> HostResult<Vec<String>>;
+    /// Creates a file that must not exist, from the first instant at most as readable as it ends.
+    fn create(&self, name: &str, content: &[u8], attributes: &Attributes) -> HostResult<()>;
+    /// Creates a folder that must not exist.
+    fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()>;
+    /// Creates a symbolic link that must not exist.
+    fn create_link(&self, name: &str, target: &str) -> HostResult<()>;
+    /// Gives a file or a folder these attributes.
+    fn set_attributes(&self, name: &str, attributes: &Attributes) -> HostResult<()>;
+    /// Gives a name another owner without following it; for links.
+    fn set_owner(&self, name: &str, owner: Owner) -> HostResult<()>;
+    /// Renames within the folder, replacing what is there.
+    fn rename(&self, from: &str, to: &str) -> HostResult<()>;
+    /// Removes a file or a link.
+    fn remove(&self, name: &str) -> HostResult<()>;
+    /// Removes an empty folder.
+    fn remove_dir(&self, name: &str) -> HostResult<()>;
+}
+
+/// A file that only grows.
+pub trait LogFile: Send + Debug {
+    /// Reads from an offset until the buffer is full or the file ends; returns how much.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> HostResult<usize>;
+    /// Returns the length.
+    fn length(&self) -> HostResult<u64>;
+    /// Writes at the end.
+    fn append(&mut self, bytes: &[u8]) -> HostResult<()>;
+    /// Cuts the end off and makes that durable.
+    fn truncate(&mut self, length: u64) -> HostResult<()>;
+    /// Returns a handle that makes all that was appended so far durable, beside other writers.
+    fn syncer(&self) -> HostResult<Box<dyn LogSync>>;
+}
+
+/// Makes a growing file durable.
+pub trait LogSync: Send + Sync + Debug {
+    /// Returns when everything that was appended before the call is durable.
+    fn sync(&self) -> HostResult<()>;
+}
+
+/// A lock that is held while this lives.
+pub trait Lock: Send + Debug {}
+
+/// A program to run.
+#[derive(Debug, Clone)]
+pub struct Command<'a> {
+    /// The program and its arguments; the program is looked up in a fixed, safe `PATH`.
+    pub argv: &'a [String],
+    /// Added to an otherwise almost empty environment.
+    pub env: Vec<(&'a str, &'a str)>,
+    /// Where it runs; the root if none is given.
+    pub directory: Option<&'a TargetPath>,
+    /// How long it may take.
+    pub within: Duration,
+    /// How much of each stream is kept; the rest is counted and thrown away.
+    pub keep: usize,
+}
+
+/// What came of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The exit code; none if a signal ended it.
+    pub code: Option<i32>,
+    /// The beginning of what it printed.
+    pub stdout: Vec<u8>,
+    /// The end of what it complained about.
+    pub stderr: Vec<u8>,
+}
+
+/// Something to download.
+#[derive(Debug, Clone)]
+pub struct FetchRequest<'a> {
+    /// From where.
+    pub url: &'a str,
+    /// Authorities in PEM to trust instead of the system's.
+    pub authorities: Option<&'a [u8]>,
+    /// The most bytes that are accepted.
+    pub limit: u64,
+    /// How long all tries together may take.
+    pub within: Duration,
+}

@@ -1,0 +1,246 @@
+//! Every way in which this tool changes the world.
+//!
+//! The enum is closed, so that describing, performing and taking back stay total. A variant comes
+//! with the first step that needs it; containers, images, Kubernetes objects, live units and
+//! reboots will be further variants, and `Products` says what a started thing leaves behind.
+
+mod body;
+mod command;
+mod describe;
+mod unit;
+
+use std::time::Duration;
+
+pub use body::{Body, Part};
+pub use command::{AlreadyRan, CommandUndo, Product, RunCommand};
+use serde::{Deserialize, Serialize};
+pub use unit::{SetUnit, UnitName, UnitState, Via};
+
+use crate::ids::{Digest, StepId};
+use crate::node::Attributes;
+use crate::path::TargetPath;
+use crate::pki::{CertificateRequest, KeyAlgorithm};
+
+/// Where a written thing came from; `provenance` is a query over these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Origin {
+    /// What kind of source: `built-in`, `config`, `manifest`, `release`, `generated`, `fetched`.
+    pub kind: String,
+    /// Which one: a file, a URL, a step.
+    pub name: String,
+}
+
+impl Origin {
+    /// Names a source.
+    pub fn new(kind: &str, name: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            name: name.into(),
+        }
+    }
+
+    /// Names a step as the source of what it made up itself.
+    pub fn generated(step: &StepId) -> Self {
+        Self::new("generated", step.as_str())
+    }
+}
+
+/// Writes a file, replacing what is there; the old content is kept for undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutFile {
+    /// Where.
+    pub path: TargetPath,
+    /// What.
+    pub body: Body,
+    /// Mode, owner, extended attributes.
+    pub attributes: Attributes,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Makes a folder, or gives an existing one these attributes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MakeDirectory {
+    /// Where.
+    pub path: TargetPath,
+    /// Mode, owner, extended attributes.
+    pub attributes: Attributes,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Makes a symbolic link, replacing a file or link that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MakeLink {
+    /// Where.
+    pub path: TargetPath,
+    /// What it points to, as written; it is not resolved.
+    pub target: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Removes a file, a link or a whole folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DropPath {
+    /// Where.
+    pub path: TargetPath,
+    /// Why what was there is not kept for undo; kept if this is not given.
+    pub forget: Option<String>,
+    /// Which decision removed it.
+    pub origin: Origin,
+}
+
+/// Makes a private key, readable by its owner alone from the first instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MakeKey {
+    /// Where, as PKCS#8 in PEM.
+    pub path: TargetPath,
+    /// Which kind.
+    pub algorithm: KeyAlgorithm,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Issues a certificate; an existing one that fits is kept, one that does not is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueCertificate {
+    /// Where, as PEM.
+    pub path: TargetPath,
+    /// The key that the certificate is for.
+    pub key: TargetPath,
+    /// Subject, names, usages, validity.
+    pub request: CertificateRequest,
+    /// The authority that signs; none means that the certificate signs itself.
+    pub issuer: Option<Issuer>,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// The authority behind a certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issuer {
+    /// Its certificate.
+    pub certificate: TargetPath,
+    /// Its key.
+    pub key: TargetPath,
+}
+
+/// Downloads a file whose digest is known beforehand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetch {
+    /// From where.
+    pub url: String,
+    /// What the content must hash to.
+    pub digest: Digest,
+    /// A bundle of authorities in PEM to trust instead of the system's, on the target.
+    pub authorities: Option<TargetPath>,
+    /// The most bytes that are accepted.
+    pub limit: u64,
+    /// How long all tries together may take.
+    pub within: Duration,
+    /// To where.
+    pub path: TargetPath,
+    /// Mode, owner, extended attributes.
+    pub attributes: Attributes,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// One change of the world, as a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each variant is documented at its struct")]
+pub enum Effect {
+    PutFile(PutFile),
+    MakeDirectory(MakeDirectory),
+    MakeLink(MakeLink),
+    DropPath(DropPath),
+    MakeKey(MakeKey),
+    IssueCertificate(IssueCertificate),
+    SetUnit(SetUnit),
+    RunCommand(RunCommand),
+    Fetch(Fetch),
+}
+
+/// The kinds of effects by name, as they stand in journals and plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "each variant is documented at its struct")]
+pub enum EffectKind {
+    PutFile,
+    MakeDirectory,
+    MakeLink,
+    DropPath,
+    MakeKey,
+    IssueCertificate,
+    SetUnit,
+    RunCommand,
+    Fetch,
+}
+
+impl Effect {
+    /// Returns the kind.
+    pub fn kind(&self) -> EffectKind {
+        match self {
+            Self::PutFile(_) => EffectKind::PutFile,
+            Self::MakeDirectory(_) => EffectKind::MakeDirectory,
+            Self::MakeLink(_) => EffectKind::MakeLink,
+            Self::DropPath(_) => EffectKind::DropPath,
+            Self::MakeKey(_) => EffectKind::MakeKey,
+            Self::IssueCertificate(_) => EffectKind::IssueCertificate,
+            Self::SetUnit(_) => EffectKind::SetUnit,
+            Self::RunCommand(_) => EffectKind::RunCommand,
+            Self::Fetch(_) => EffectKind::Fetch,
+        }
+    }
+
+    /// Returns the path that the effect is about, if it is about one.
+    pub fn path(&self) -> Option<&TargetPath> {
+        match self {
+            Self::PutFile(PutFile { path, .. })
+            | Self::MakeDirectory(MakeDirectory { path, .. })
+            | Self::MakeLink(MakeLink { path, .. })
+            | Self::DropPath(DropPath { path, .. })
+            | Self::MakeKey(MakeKey { path, .. })
+            | Self::IssueCertificate(IssueCertificate { path, .. })
+            | Self::Fetch(Fetch { path, .. }) => Some(path),
+            Self::SetUnit(_) | Self::RunCommand(_) => None,
+        }
+    }
+
+    /// Returns what the effect is about, in the words of journals and plans.
+    pub fn target(&self) -> String {
+        match self {
+            Self::SetUnit(set) => set.unit.to_string(),
+            Self::RunCommand(run) => run.name.clone(),
+            _ => self.path().map(ToString::to_string).unwrap_or_default(),
+        }
+    }
+
+    /// Returns where the changed thing comes from.
+    pub fn origin(&self) -> &Origin {
+        match self {
+            Self::PutFile(e) => &e.origin,
+            Self::MakeDirectory(e) => &e.origin,
+            Self::MakeLink(e) => &e.origin,
+            Self::DropPath(e) => &e.origin,
+            Self::MakeKey(e) => &e.origin,
+            Self::IssueCertificate(e) => &e.origin,
+            Self::SetUnit(e) => &e.origin,
+            Self::RunCommand(e) => &e.origin,
+            Self::Fetch(e) => &e.origin,
+        }
+    }
+
+    /// Returns the digest of the content, where it is known before the effect is performed.
+    pub fn digest(&self) -> Option<Digest> {
+        match self {
+            Self::PutFile(PutFile {
+                body: Body::Literal(bytes),
+                ..
+            }) => Some(Digest::of(bytes)),
+            Self::Fetch(fetch) => Some(fetch.digest),
+            _ => None,
+        }
+    }
+}

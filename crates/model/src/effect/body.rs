@@ -1,0 +1,73 @@
+//! What goes into a file: bytes, or a recipe that names files which do not exist yet.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::path::TargetPath;
+
+/// The content of a file.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Body {
+    /// Bytes that are known now.
+    Literal(Arc<[u8]>),
+    /// Parts that are put together when the files they name are there.
+    Compose(Vec<Part>),
+}
+
+/// One part of a composed file.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text that is known now.
+    Text(String),
+    /// The content of a file, as it is.
+    FileOf(TargetPath),
+    /// The content of a file, in base64 on one line.
+    Base64Of(TargetPath),
+    /// The public half, in PEM, of a private key.
+    PublicKeyOf(TargetPath),
+}
+
+impl Body {
+    /// Takes text that is known now.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Literal(Arc::from(text.into().into_bytes()))
+    }
+
+    /// Takes bytes that are known now.
+    pub fn bytes(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self::Literal(bytes.into())
+    }
+
+    /// Lists the files that must be there before the content can be known.
+    pub fn sources(&self) -> impl Iterator<Item = &TargetPath> {
+        let parts = match self {
+            Self::Literal(_) => &[][..],
+            Self::Compose(parts) => parts,
+        };
+        parts.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::FileOf(path) | Part::Base64Of(path) | Part::PublicKeyOf(path) => Some(path),
+        })
+    }
+}
+
+impl fmt::Debug for Body {
+    /// Shows lengths and names only: contents may be secret and are long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(bytes) => write!(f, "Literal({} bytes)", bytes.len()),
+            Self::Compose(parts) => write!(f, "Compose({parts:?})"),
+        }
+    }
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "Text({} bytes)", text.len()),
+            Self::FileOf(path) => write!(f, "FileOf({path})"),
+            Self::Base64Of(path) => write!(f, "Base64Of({path})"),
+            Self::PublicKeyOf(path) => write!(f, "PublicKeyOf({path})"),
+        }
+    }
+}

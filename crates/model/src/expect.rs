@@ -1,0 +1,165 @@
+//! What must hold after a step: the reason why it may count as done.
+
+use std::time::Duration;
+
+use crate::effect::{Issuer, UnitName, UnitState};
+use crate::ids::Digest;
+use crate::path::TargetPath;
+use crate::pki::CertificateRequest;
+
+/// A sentence about the world that is true or false; evaluating it changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// A file is there, with this content and mode where they are given.
+    File {
+        /// Where.
+        path: TargetPath,
+        /// Its content.
+        digest: Option<Digest>,
+        /// Its mode.
+        mode: Option<u32>,
+    },
+    /// A folder is there.
+    Directory {
+        /// Where.
+        path: TargetPath,
+    },
+    /// Nothing is there.
+    Absent {
+        /// Where.
+        path: TargetPath,
+    },
+    /// A link is there and points there.
+    Link {
+        /// Where.
+        path: TargetPath,
+        /// What it points to.
+        target: String,
+    },
+    /// A private key is there, can be read, and nobody but its owner may read it.
+    Key {
+        /// Where.
+        path: TargetPath,
+    },
+    /// A certificate is there, fits its key and issuer, says what it must, and is valid now.
+    Certificate {
+        /// Where.
+        path: TargetPath,
+        /// Its key.
+        key: TargetPath,
+        /// What it must say.
+        request: CertificateRequest,
+        /// Who must have signed it; itself if none.
+        issuer: Option<Issuer>,
+    },
+    /// Every file that an index of ours lists is there with its digest.
+    ListedFiles {
+        /// The index: a JSON object whose `files` maps paths, relative to `below`, to digests.
+        index: TargetPath,
+        /// The folder that the paths are relative to.
+        below: TargetPath,
+    },
+    /// A unit is set so, offline.
+    Unit {
+        /// Which.
+        unit: UnitName,
+        /// How.
+        state: UnitState,
+    },
+    /// A program that only looks ends with code 0.
+    Succeeds {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// How long one try may take.
+        within: Duration,
+    },
+    /// A URL answers with this status.
+    Answers {
+        /// The URL.
+        url: String,
+        /// The status.
+        status: u16,
+        /// Authorities to trust instead of the system's.
+        authorities: Option<TargetPath>,
+    },
+}
+
+impl Claim {
+    /// Tells in a few words what must hold.
+    pub fn what(&self) -> String {
+        match self {
+            Self::File { path, digest, mode } => {
+                let digest = digest.map(|d| format!(" with content {}", d.short()));
+                let mode = mode.map(|m| format!(" with mode {}", crate::shell::mode(m)));
+                format!(
+                    "{path} exists{}{}",
+                    digest.unwrap_or_default(),
+                    mode.unwrap_or_default()
+                )
+            }
+            Self::Directory { path } => format!("the folder {path} exists"),
+            Self::Absent { path } => format!("{path} does not exist"),
+            Self::Link { path, target } => format!("{path} points to {target}"),
+            Self::Key { path } => format!("the key {path} is readable by its owner alone"),
+            Self::Certificate {
+                path,
+                request,
+                issuer,
+                ..
+            } => {
+                let by = issuer
+                    .as_ref()
+                    .map_or("itself", |issuer| issuer.certificate.name());
+                format!("{path} is valid for {}, signed by {by}", request.subject)
+            }
+            Self::ListedFiles { index, .. } => format!("every file listed in {index} is as listed"),
+            Self::Unit { unit, state } => format!("{unit} is {state:?}").to_lowercase(),
+            Self::Succeeds { argv, .. } => {
+                format!(
+                    "`{}` succeeds",
+                    crate::shell::line(argv.iter().map(String::as_str))
+                )
+            }
+            Self::Answers { url, status, .. } => format!("{url} answers {status}"),
+        }
+    }
+}
+
+/// Something that must hold within a time, for a reason, possibly only until a later step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    /// What must hold.
+    pub claim: Claim,
+    /// How long it may take to become true after the step's effects.
+    pub within: Duration,
+    /// Why it matters; shown when it does not hold.
+    pub because: &'static str,
+    /// The step, by name in the same sequence, after which it need not hold any more.
+    pub until: Option<&'static str>,
+}
+
+impl Expectation {
+    /// Expects something at once and for ever.
+    pub fn now(claim: Claim, because: &'static str) -> Self {
+        Self {
+            claim,
+            within: Duration::ZERO,
+            because,
+            until: None,
+        }
+    }
+
+    /// Ends the expectation with a later step.
+    #[must_use]
+    pub fn until(mut self, step: &'static str) -> Self {
+        self.until = Some(step);
+        self
+    }
+
+    /// Gives time to become true.
+    #[must_use]
+    pub fn within(mut self, within: Duration) -> Self {
+        self.within = within;
+        self
+    }
+}

@@ -1,0 +1,35 @@
+//! The nouns of bootlace: what every other crate speaks about.
+//!
+//! Nothing here does I/O or waits. Parsing takes text, planning takes facts, and everything that
+//! would touch the world is a value that the engine interprets.
+//!
+//! | module | what it names |
+//! |---|---|
+//! | [`ids`], [`path`], [`secret`] | newtypes that keep strings apart |
+//! | [`fault`] | what went wrong, where, why it matters, what to type next |
+//! | [`probe`], [`effect`], [`expect`], [`fact`] | the vocabulary of a step |
+//! | [`step`] | a step, a sequence, a choice of steps |
+//! | [`node`] | what is at a path: before an effect and after it |
+//! | [`record`], [`replay`] | the journal's lines, and the state they fold into |
+//! | [`event`] | what people are shown while a run is under way |
+//! | [`view`] | the shapes of `-o json` |
+//! | [`pki`] | keys and certificates as a plan |
+//! | [`config`] | fragments → merged → validated settings |
+
+pub mod config;
+pub mod effect;
+pub mod event;
+pub mod expect;
+pub mod fact;
+pub mod fault;
+pub mod ids;
+pub mod node;
+pub mod path;
+pub mod pki;
+pub mod probe;
+pub mod record;
+pub mod replay;
+pub mod secret;
+pub mod shell;
+pub mod step;
+pub mod view;

@@ -1,0 +1,234 @@
+//! The journal's records, as they stand on disk for ever.
+//!
+//! A line is `{"v":1,"seq":N,"prev":"sha256:…","at":"…","rec":{…},"hash":"sha256:…"}`. Its `hash`
+//! covers everything before it on the line, `prev` is the `hash` of the line before, so a changed,
+//! lost or reordered line shows. Unknown kinds of records are kept and shown, never refused.
+
+use serde::{Deserialize, Serialize};
+
+use crate::effect::{CommandUndo, Effect, EffectKind, Origin, Product};
+use crate::fault::Fault;
+use crate::ids::{BootId, Digest, RunId, StepId};
+use crate::node::Node;
+use crate::path::TargetPath;
+
+/// The version of the line's shape.
+pub const LINE_VERSION: u32 = 1;
+
+/// A line of the journal, without its own hash.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The version of this shape.
+    pub v: u32,
+    /// Counts lines from 0.
+    pub seq: u64,
+    /// The hash of the line before; of nothing for the first.
+    pub prev: Digest,
+    /// When it was written.
+    pub at: jiff::Timestamp,
+    /// What happened.
+    pub rec: Record,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Record {
+    /// A run begins.
+    RunOpened {
+        /// Its id.
+        run: RunId,
+        /// The sequence's name.
+        sequence: String,
+        /// The settings in force, so that a later change can be shown.
+        config: serde_json::Value,
+        /// This tool's version.
+        tool: String,
+        /// The machine's boot.
+        boot: BootId,
+        /// What was switched off that protects.
+        insecure: Vec<String>,
+    },
+    /// A run goes on, in another process or later in the same one.
+    RunResumed {
+        /// The settings in force, if they were changed on purpose.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        config: Option<serde_json::Value>,
+        /// This tool's version.
+        tool: String,
+        /// The machine's boot.
+        boot: BootId,
+        /// What was switched off that protects.
+        insecure: Vec<String>,
+    },
+    /// A step begins.
+    StepStarted {
+        /// Which.
+        step: StepId,
+    },
+    /// A step knows what it will do.
+    StepPlanned {
+        /// Which.
+        step: StepId,
+        /// Of everything that it wants, whether missing or not.
+        plan: Digest,
+        /// How many effects are missing.
+        effects: u64,
+    },
+    /// An effect is about to be performed; what was there before is kept.
+    Intent {
+        /// Counts effects over the whole run.
+        n: u64,
+        /// Of which step.
+        step: StepId,
+        /// Which effect.
+        effect: EffectRecord,
+        /// What was there.
+        before: Before,
+    },
+    /// An effect was performed, or was found to be so after a crash.
+    Done {
+        /// Which.
+        n: u64,
+        /// What is there now.
+        after: Vec<Node>,
+        /// Whether it was found rather than performed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        found: bool,
+    },
+    /// A step yielded a fact.
+    FactLearned {
+        /// Which step.
+        step: StepId,
+        /// Which fact.
+        fact: String,
+        /// Its value.
+        value: serde_json::Value,
+    },
+    /// A step's expectations hold.
+    Verified {
+        /// Which.
+        step: StepId,
+        /// What proves it.
+        evidence: Vec<String>,
+    },
+    /// A step has nothing to do.
+    Skipped {
+        /// Which.
+        step: StepId,
+        /// Why.
+        reason: String,
+    },
+    /// A step failed.
+    Failed {
+        /// Which.
+        step: StepId,
+        /// Why.
+        fault: Fault,
+    },
+    /// An effect is about to be taken back.
+    UndoIntent {
+        /// Which.
+        n: u64,
+    },
+    /// An effect was taken back.
+    UndoDone {
+        /// Which.
+        n: u64,
+        /// Whether something that someone edited was overwritten on purpose.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        forced: bool,
+    },
+    /// An effect was not taken back.
+    UndoRefused {
+        /// Which.
+        n: u64,
+        /// What it was about.
+        target: String,
+        /// Why.
+        why: String,
+    },
+    /// All of a step's effects were taken back.
+    StepUndone {
+        /// Which.
+        step: StepId,
+    },
+    /// The last lines were torn by a crash and cut off.
+    TailCut {
+        /// How many bytes were cut.
+        bytes: u64,
+    },
+    /// The run ends here; a later `RunResumed` may open it again.
+    RunClosed {
+        /// How.
+        outcome: Outcome,
+    },
+    /// A kind that a newer version writes.
+    #[serde(other)]
+    Unknown,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All that was chosen is done and verified.
+    Succeeded,
+    /// A step failed.
+    Failed,
+    /// It was stopped and can be resumed.
+    Interrupted,
+    /// It was taken back.
+    Undone,
+}
+
+/// What was there before an effect.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Before {
+    /// The paths that the effect touches, and what was there; contents of files are in blobs.
+    pub nodes: Vec<Node>,
+    /// Folders that have to be made on the way, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<TargetPath>,
+}
+
+/// An effect as the journal keeps it: enough to find out whether it happened and to take it back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EffectRecord {
+    /// Which kind.
+    pub kind: EffectKind,
+    /// What it is about.
+    pub target: String,
+    /// The content's digest, where it is known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// Where the changed thing comes from.
+    pub origin: Origin,
+    /// How a command is taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<CommandUndo>,
+    /// What a command leaves behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub products: Vec<Product>,
+    /// Why it cannot be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_inverse: Option<String>,
+}
+
+impl From<&Effect> for EffectRecord {
+    fn from(effect: &Effect) -> Self {
+        let (undo, products) = match effect {
+            Effect::RunCommand(run) => (Some(run.undo.clone()), run.products.clone()),
+            _ => (None, vec![]),
+        };
+        Self {
+            kind: effect.kind(),
+            target: effect.target(),
+            digest: effect.digest(),
+            origin: effect.origin().clone(),
+            undo,
+            products,
+            no_inverse: effect.no_inverse().map(ToOwned::to_owned),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Folding the journal: one total function from a state and a line to the next state.
+
+use std::collections::BTreeMap;
+
+use crate::fault::Fault;
+use crate::ids::{BootId, RunId, StepId};
+use crate::record::{Before, EffectRecord, Line, Outcome, Record};
+use crate::view::StepStateView;
+
+/// Where a step stands according to the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepProgress {
+    /// Where it stands.
+    pub state: StepStateView,
+    /// When it began last.
+    pub started: jiff::Timestamp,
+    /// When it ended.
+    pub ended: Option<jiff::Timestamp>,
+    /// What proved it.
+    pub evidence: Vec<String>,
+    /// Why it was skipped.
+    pub reason: Option<String>,
+    /// Why it failed.
+    pub fault: Option<Fault>,
+}
+
+/// An intent that nothing has answered yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pending {
+    /// Of which step.
+    pub step: StepId,
+    /// Which effect.
+    pub effect: EffectRecord,
+    /// What was there before.
+    pub before: Before,
+}
+
+/// What the journal says of a run. Its size does not grow with the number of effects.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunState {
+    /// The run's id.
+    pub run: Option<RunId>,
+    /// The sequence's name.
+    pub sequence: String,
+    /// When it was opened.
+    pub opened: Option<jiff::Timestamp>,
+    /// The settings in force.
+    pub config: serde_json::Value,
+    /// The tool's version that worked on it last.
+    pub tool: String,
+    /// The boot in which it was worked on last.
+    pub boot: Option<BootId>,
+    /// What was switched off that protects, at any time of the run.
+    pub insecure: Vec<String>,
+    /// The steps that were begun.
+    pub steps: BTreeMap<StepId, StepProgress>,
+    /// What steps yielded.
+    pub facts: BTreeMap<String, serde_json::Value>,
+    /// Intents without an answer, by number.
+    pub pending: BTreeMap<u64, Pending>,
+    /// The number of the next effect.
+    pub next_effect: u64,
+    /// How the run was closed, unless it was opened again since.
+    pub outcome: Option<Outcome>,
+    /// What undo left alone at its last try: target and why.
+    pub refused: Vec<(String, String)>,
+    /// When the last line was written.
+    pub last: Option<jiff::Timestamp>,
+}
+
+/// Says that a line cannot follow the lines before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {seq}: {reason}")]
+pub struct IllegalRecord {
+    /// Which line.
+    pub seq: u64,
+    /// Why not.
+    pub reason: String,
+}
+
+impl RunState {
+    /// Takes one line in, or says why it cannot follow.
+    pub fn apply(&mut self, line: Line) -> Result<(), IllegalRecord> {
+        let (seq, at) = (line.seq, line.at);
+        let illegal = |reason: String| IllegalRecord { seq, reason };
+        if self.run.is_none() && !matches!(line.rec, Record::RunOpened { .. }) {
+            return Err(illegal(
+                "the journal does not begin with the opening of a run".into(),
+            ));
+        }
+        self.last = Some(at);
+        match line.rec {
+            Record::RunOpened {
+                run,
+                sequence,
+                config,
+                tool,
+                boot,
+                insecure,
+            } => {
+                if self.run.is_some() {
+                    return Err(illegal("a second run is opened in the same journal".into()));
+                }
+                self.run = Some(run);
+                self.sequence = sequence;
+                self.opened = Some(at);
+                self.config = config;
+                self.tool = tool;
+                self.boot = Some(boot);
+                self.insecure = insecure;
+            }
+            Record::RunResumed {
+                config,
+                tool,
+                boot,
+                insecure,
+            } => {
+                self.config = config.unwrap_or(std::mem::take(&mut self.config));
+                self.tool = tool;
+                self.boot = Some(boot);
+                for name in insecure {
+                    if !self.insecure.contains(&name) {
+                        self.insecure.push(name);
+                    }
+                }
+                self.outcome = None;
+            }
+            Record::StepStarted { step } => {
+                let begun = StepProgress {
+                    state: StepStateView::Running,
+                    started: at,
+                    ended: None,
+                    evidence: vec![],
+                    reason: None,
+                    fault: None,
+                };
+                self.steps.insert(step, begun);
+            }
+            Record::Intent {
+                n,
+                step,
+                effect,
+                before,
+            } => {
+                if n < self.next_effect {
+                    return Err(illegal(format!("effect {n} is intended a second time")));
+                }
+                self.next_effect = n + 1;
+                self.pending.insert(
+                    n,
+                    Pending {
+                        step,
+                        effect,
+                        before,
+                    },
+                );
+            }
+            Record::Done { n, .. } => {
+                if self.pending.remove(&n).is_none() {
+                    return Err(illegal(format!("effect {n} is done without an intent")));
+                }
+            }
+            Record::FactLearned { fact, value, .. } => {
+                self.facts.insert(fact, value);
+            }
+            Record::Verified { step, evidence } => {
+                let progress = self.begun(&step, at);
+                progress.evidence = evidence;
+                self.end(&step, at, StepStateView::Done);
+            }
+            Record::Skipped { step, reason } => {
+                self.begun(&step, at).reason = Some(reason);
+                self.end(&step, at, StepStateView::Skipped);
+            }
+            Record::Failed { step, fault } => {
+                self.begun(&step, at).fault = Some(fault);
+                self.end(&step, at, StepStateView::Failed);
+            }
+            Record::UndoIntent { .. } => self.refused.clear(),
+            Record::UndoDone { n, .. } => {
+                self.pending.remove(&n);
+            }
+            Record::UndoRefused { target, why, .. } => self.refused.push((target, why)),
+            Record::StepUndone { step } => {
+                self.steps.remove(&step);
+            }
+            Record::RunClosed { outcome } => self.outcome = Some(outcome),
+            Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
+        }
+        Ok(())
+    }
+
+    /// Tells whether a step is verified or skipped, so that later steps may count on it.
+    pub fn is_settled(&self, step: &StepId) -> bool {
+        let state = self.steps.get(step).map(|progress| progress.state);
+        matches!(state, Some(StepStateView::Done | StepStateView::Skipped))
+    }
+
+    fn begun(&mut self, step: &StepId, at: jiff::Timestamp) -> &mut StepProgress {
+        self.steps.entry(step.clone()).or_insert(StepProgress {
+            state: StepStateView::Running,
+            started: at,
+            ended: None,
+            evidence: vec![],
+            reason: None,
+            fault: None,
+        })
+    }
+
+    fn end(&mut self, step: &StepId, at: jiff::Timestamp, state: StepStateView) {
+        let progress = self.begun(step, at);
+        progress.state = state;
+        progress.ended = Some(at);
+    }
+}

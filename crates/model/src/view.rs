@@ -1,0 +1,338 @@
+//! The shapes of `-o json`. People's scripts read them: fields are added, never changed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::effect::EffectKind;
+use crate::fault::Fault;
+
+/// `explain -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainView {
+    /// The sequence's name.
+    pub sequence: String,
+    /// The chosen steps, in order.
+    pub steps: Vec<ExplainedStep>,
+}
+
+/// One step of [`ExplainView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedStep {
+    /// The step's name within the sequence.
+    pub id: String,
+    /// A line that names the act.
+    pub title: String,
+    /// Why the step exists.
+    pub why: String,
+    /// What it reads.
+    pub reads: Vec<String>,
+    /// What it writes.
+    pub writes: Vec<String>,
+    /// What a person would type.
+    pub command: String,
+    /// What must hold afterwards.
+    pub expects: Vec<ExplainedExpectation>,
+    /// How it is taken back.
+    pub undo: ExplainedUndo,
+    /// Codes of the failures that are known for it.
+    pub failures: Vec<String>,
+    /// The steps whose verified results it needs.
+    pub needs: Vec<String>,
+    /// Whether it can run yet.
+    pub built: bool,
+}
+
+/// One expectation of [`ExplainedStep`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedExpectation {
+    /// What must hold.
+    pub what: String,
+    /// How long it may take.
+    pub within_seconds: u64,
+    /// Why it matters.
+    pub because: String,
+    /// The step after which it need not hold any more.
+    pub until: Option<String>,
+}
+
+/// How a step is taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedUndo {
+    /// `inverse`, `forward-only` or `point-of-no-return`.
+    pub policy: String,
+    /// Why.
+    pub why: String,
+}
+
+/// `plan -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanView {
+    /// The sequence's name.
+    pub sequence: String,
+    /// The chosen steps, in order.
+    pub steps: Vec<PlannedStep>,
+}
+
+/// One step of [`PlanView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedStep {
+    /// The step's name within the sequence.
+    pub id: String,
+    /// Where it stands.
+    pub state: PlannedState,
+    /// The effects that are still missing.
+    pub effects: Vec<PlannedEffect>,
+    /// Why it is skipped or unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Where a planned step stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlannedState {
+    /// Nothing is missing, and the journal says that it was verified.
+    Done,
+    /// Something is missing or not verified yet.
+    Todo,
+    /// It depends on something that is known only after another step, or is not built yet.
+    Unknown,
+    /// It will not run.
+    Skipped,
+}
+
+/// One effect of [`PlannedStep`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedEffect {
+    /// Which kind.
+    pub kind: EffectKind,
+    /// What it is about.
+    pub target: String,
+    /// In a few words.
+    pub detail: String,
+    /// The line a person would type.
+    pub command: String,
+}
+
+/// `status -o json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StatusView {
+    /// The run's id.
+    pub run: String,
+    /// The sequence's name.
+    pub sequence: String,
+    /// Where the run stands.
+    pub state: RunStateView,
+    /// All steps of the sequence, in order.
+    pub steps: Vec<StepStatus>,
+    /// What was switched off that protects; empty is good.
+    pub insecure: Vec<String>,
+    /// Whether the release is pinned by digest.
+    pub pinned: bool,
+    /// Files that undo left alone because someone edited them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStateView {
+    /// A live process works on it.
+    Running,
+    /// All that was chosen is done and verified.
+    Succeeded,
+    /// A step failed.
+    Failed,
+    /// It was stopped or cut off, and can be resumed.
+    Interrupted,
+    /// It was taken back.
+    Undone,
+}
+
+/// One step of [`StatusView`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StepStatus {
+    /// The step's name within the sequence.
+    pub id: String,
+    /// Where it stands.
+    pub state: StepStateView,
+    /// When it began.
+    pub started: Option<String>,
+    /// How long it took, in seconds.
+    pub seconds: Option<f64>,
+    /// What proved it.
+    pub evidence: Vec<String>,
+    /// Why it was skipped.
+    pub reason: Option<String>,
+    /// Why it failed.
+    pub error: Option<Fault>,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepStateView {
+    /// Not begun, or begun and taken back.
+    Todo,
+    /// Begun and not ended.
+    Running,
+    /// Verified.
+    Done,
+    /// Failed.
+    Failed,
+    /// Skipped for a reason.
+    Skipped,
+}
+
+/// `verify -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VerifyView {
+    /// The run's id.
+    pub run: String,
+    /// The sequence's name.
+    pub sequence: String,
+    /// Whether everything holds.
+    pub ok: bool,
+    /// What was looked at, step by step.
+    pub checks: Vec<CheckView>,
+}
+
+/// One finding of [`VerifyView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckView {
+    /// The step's name within the sequence.
+    pub step: String,
+    /// What must hold.
+    pub what: String,
+    /// Whether it does.
+    pub ok: bool,
+    /// What was found.
+    pub found: String,
+    /// Why it matters.
+    pub because: String,
+}
+
+/// `undo -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UndoView {
+    /// The run's id.
+    pub run: String,
+    /// How many effects were taken back now.
+    pub undone: u64,
+    /// What was left alone, and why.
+    pub refused: Vec<RefusedView>,
+}
+
+/// Something that undo left alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedView {
+    /// The step's name within the sequence.
+    pub step: String,
+    /// What: a path, a unit, a command.
+    pub target: String,
+    /// Why.
+    pub why: String,
+}
+
+/// `runs -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunsView {
+    /// The runs, oldest first.
+    pub runs: Vec<RunSummary>,
+}
+
+/// One run of [`RunsView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// The run's id.
+    pub run: String,
+    /// The sequence's name.
+    pub sequence: String,
+    /// Where it stands; none if its journal cannot be read.
+    pub state: Option<RunStateView>,
+    /// When it was opened.
+    pub opened: String,
+    /// How many steps are done.
+    pub done: u64,
+    /// How many steps there are.
+    pub of: u64,
+    /// Why its journal cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// `pki check -o json` and `pki list -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PkiView {
+    /// Every certificate of the plan, in the order in which they are made.
+    pub certificates: Vec<CertificateView>,
+}
+
+/// One certificate of [`PkiView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CertificateView {
+    /// Where it lies.
+    pub path: String,
+    /// Who it speaks for.
+    pub subject: String,
+    /// Who signed it.
+    pub issuer: String,
+    /// Until when it is valid; none if it is absent or unreadable.
+    pub not_after: Option<String>,
+    /// The whole days that are left.
+    pub days_left: Option<i64>,
+    /// Whether nothing is wrong with it.
+    pub ok: bool,
+    /// What is wrong with it.
+    pub problems: Vec<String>,
+}
+
+/// `-o json` when a command fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorView {
+    /// What went wrong.
+    pub error: ErrorBody,
+}
+
+/// The inside of [`ErrorView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorBody {
+    /// The kind, such as `bad-input`.
+    pub kind: crate::fault::FaultKind,
+    /// The exit code.
+    pub code: u8,
+    /// What happened.
+    pub message: String,
+    /// The step during which it happened.
+    pub step: Option<String>,
+    /// Where: file, line, column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<crate::fault::Place>,
+    /// Why it matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Further findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
+    /// What to type or do next.
+    pub hints: Vec<String>,
+}
+
+impl From<&Fault> for ErrorView {
+    fn from(fault: &Fault) -> Self {
+        let fault = fault.clone();
+        Self {
+            error: ErrorBody {
+                kind: fault.kind,
+                code: fault.kind.exit_code(),
+                message: fault.message,
+                step: fault.step.map(|step| step.step().to_owned()),
+                place: fault.place,
+                because: fault.because,
+                details: fault.details,
+                hints: fault.hints,
+            },
+        }
+    }
+}
