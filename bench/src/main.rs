@@ -1,1 +1,2 @@
+//! Benchmarks.
 fn main() {}

@@ -248,7 +248,7 @@ pub trait LogSync: Send + Sync + Debug {
 }
 
 /// A lock that is held while this lives.
-pub trait Lock: Send + Debug {}
+pub trait Lock: Send + Sync + Debug {}
 
 /// A program to run.
 #[derive(Debug, Clone)]
