@@ -48,9 +48,6 @@ impl Engine<'_> {
         let Some(run) = store.find(self.sequence.name, self.options.run.as_ref())? else {
             return Ok(RunState::default());
         };
-        if !store.is_begun(&run)? {
-            return Ok(RunState::default());
-        }
         let state = store.read(&run, &mut |_, _| {})?;
         let undone = state.outcome == Some(Outcome::Undone);
         Ok(if undone { RunState::default() } else { state })

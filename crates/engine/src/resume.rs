@@ -31,13 +31,16 @@ impl Engine<'_> {
         chosen: &[usize],
     ) -> Result<RunReport, Fault> {
         let changes = self.changes(state);
-        if !changes.is_empty() && !self.options.replan {
-            return Err(changed(run, changes));
-        }
         let settled = |position: &usize| {
             state.is_settled(&self.sequence.id(self.sequence.steps[*position].name()))
         };
-        if chosen.iter().all(settled) && !self.options.replan {
+        let complete = chosen.iter().all(settled) && !self.options.replan;
+        // A newer tool does not make a completed run incomplete; other settings may.
+        let same = changes.is_empty() || complete && state.config == self.config();
+        if !same && !self.options.replan {
+            return Err(changed(run, changes));
+        }
+        if complete {
             let (outcome, run) = (Outcome::Succeeded, run.clone());
             return Ok(RunReport {
                 run,

@@ -18,34 +18,26 @@ impl Engine<'_> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let found = store.find(self.sequence.name, self.options.run.as_ref())?;
         // Refusing comes before the first touch: a refused run leaves no trace.
-        let settled = match &found {
-            Some(run) if store.is_begun(run)? => {
-                let state = store.read(run, &mut |_, _| {})?;
-                if state.outcome == Some(Outcome::Undone) {
-                    None
-                } else {
-                    Some(state)
-                }
-            }
-            _ => None,
+        let state = match &found {
+            None => None,
+            Some(run) => Some(store.read(run, &mut |_, _| {})?),
         };
-        let is_settled = |id: &StepId| settled.as_ref().is_some_and(|state| state.is_settled(id));
+        let state = state.filter(|state| state.outcome != Some(Outcome::Undone));
+        let is_settled = |id: &StepId| state.as_ref().is_some_and(|state| state.is_settled(id));
         self.check_built(&chosen, is_settled)?;
         self.check_needs(&chosen, is_settled)?;
-        match (found, settled) {
-            (Some(run), Some(state)) => self.go_on(&store, &run, &state, &chosen),
-            (found, None) => {
-                let lock = store.lock()?;
-                if let Some(run) = found.filter(|run| self.options.run.as_ref() != Some(run))
-                    && !store.is_begun(&run)?
-                {
-                    store.remove_empty(&run)?;
-                }
-                let open = store.create(lock, self.sequence.name, |id| self.opened(id))?;
-                self.work(&open, &chosen, false)
-            }
-            (None, Some(_)) => Err(Fault::internal("a state without a run")),
+        if let (Some(run), Some(state)) = (&found, &state) {
+            return self.go_on(&store, run, state, &chosen);
         }
+        let lock = store.lock()?;
+        if store.find(self.sequence.name, self.options.run.as_ref())? != found {
+            // Another process began and ended a run between the look and the lock.
+            drop(lock);
+            return self.run();
+        }
+        store.remove_unbegun()?;
+        let open = store.create(lock, self.sequence.name, |id| self.opened(id))?;
+        self.work(&open, &chosen, false)
     }
 
     fn opened(&self, id: &bootlace_model::ids::RunId) -> Record {

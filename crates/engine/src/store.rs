@@ -11,8 +11,9 @@ use bootlace_model::replay::RunState;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BLOBS_FOLDER, Blobs};
+use crate::effects::remove_product;
 use crate::folders::Folders;
-use crate::journal::{JOURNAL_FILE, Journal, read_journal};
+use crate::journal::{JOURNAL_FILE, Journal, has_first_line, read_journal};
 use crate::port::{Dir, Host, Lock};
 
 const LOCK_FILE: &str = "lock";
@@ -81,7 +82,16 @@ impl<'a> Store<'a> {
             };
         }
         let infix = format!("-{sequence}-");
-        Ok(runs.into_iter().rfind(|run| run.as_str().contains(&infix)))
+        for run in runs
+            .into_iter()
+            .rev()
+            .filter(|run| run.as_str().contains(&infix))
+        {
+            if self.is_begun(&run)? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 
     /// Like [`Store::find`], but a run must be there.
@@ -197,41 +207,26 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Removes the folder of a run that a crash cut off before its first record.
-    pub(crate) fn remove_empty(&self, run: &RunId) -> Result<(), Fault> {
-        let path = self.run_path(run)?;
-        let folders = Folders::new(self.host);
-        let Some(dir) = folders.open(&path)? else {
-            return Ok(());
-        };
-        for name in dir.list()? {
-            if name == BLOBS_FOLDER {
-                dir.remove_dir(&name)?;
-            } else {
-                dir.remove(&name)?;
+    /// Removes the folders of runs that a crash cut off before their first record.
+    pub(crate) fn remove_unbegun(&self) -> Result<(), Fault> {
+        for run in self.runs()? {
+            if !self.is_begun(&run)? {
+                remove_product(self.host, &self.run_path(&run)?)?;
             }
-        }
-        if let Some(above) = folders.holding(&path)? {
-            above.remove_dir(path.name())?;
-            self.host.sync_dirs(&[above.as_ref()])?;
         }
         Ok(())
     }
 
-    /// Tells whether a run's journal holds a first record.
-    pub(crate) fn is_begun(&self, run: &RunId) -> Result<bool, Fault> {
-        let path = self.run_path(run)?;
-        let Some(dir) = self.host.open_dir(&path)? else {
+    /// Tells whether a run's journal holds a first record; without one nothing happened in it.
+    fn is_begun(&self, run: &RunId) -> Result<bool, Fault> {
+        let Some(dir) = self.host.open_dir(&self.run_path(run)?)? else {
             return Ok(false);
         };
         if dir.stat(JOURNAL_FILE)?.is_none() {
             return Ok(false);
         }
         let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
-        let mut lines = 0_u64;
-        let read = read_journal(log.as_ref(), &mut |_, _| lines += 1);
-        // A journal whose first line is whole is begun, whatever is wrong behind it.
-        Ok(lines > 0 || read.is_err())
+        has_first_line(log.as_ref())
     }
 
     fn run_path(&self, run: &RunId) -> Result<TargetPath, Fault> {

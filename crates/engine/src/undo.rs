@@ -88,7 +88,22 @@ impl Engine<'_> {
             self.take_back(&open, now, &mut progress)?;
             rest = later;
         }
+        self.note_left_folders(&deeds)?;
         self.finish_undo(&open, &chosen, progress)
+    }
+
+    /// Names the folders that the run made and that still hold something.
+    fn note_left_folders(&self, deeds: &[Deed]) -> Result<(), Fault> {
+        let made: BTreeSet<_> = deeds.iter().flat_map(|deed| &deed.before.parents).collect();
+        for path in made {
+            if let Some(dir) = self.host.open_dir(path)?
+                && let Some(first) = dir.list()?.first()
+            {
+                let text = format!("{path} stays, because it holds {first}");
+                self.observer.on(&Event::Note { text });
+            }
+        }
+        Ok(())
     }
 
     /// Takes one group back.

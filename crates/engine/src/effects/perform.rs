@@ -164,6 +164,10 @@ impl Staging {
                     Some(_) => dir.set_attributes(&name, attributes)?,
                 }
                 folders.forget(&write.path);
+                // Its attributes are part of itself, not of the folder that names it.
+                if let Some(itself) = folders.open(&write.path)? {
+                    self.changed.insert(write.path.clone(), itself);
+                }
                 crate::folders::look_in(dir.as_ref(), &name)?
             }
             Shape::Nothing => NodeState::Absent,

@@ -121,6 +121,20 @@ pub(crate) fn read_journal(
     }
 }
 
+/// Tells whether the first line is whole; one that was changed afterwards counts as whole.
+pub(crate) fn has_first_line(log: &dyn LogFile) -> Result<bool, Fault> {
+    let mut lines = Lines {
+        log,
+        offset: 0,
+        buffer: Vec::new(),
+        begin: 0,
+    };
+    Ok(match lines.next_line(1)? {
+        Some((raw, true)) => checked_hash(raw) != Err(BadLine::Torn),
+        _ => false,
+    })
+}
+
 /// Cuts a growing file into lines.
 struct Lines<'a> {
     log: &'a dyn LogFile,
