@@ -11,15 +11,20 @@ use crate::words::{clean, count, number_of};
 /// The column of the labels `Reads`, `Known failures` and so on.
 const LABELS: usize = 16;
 
-/// Lays out the chosen steps; more than one begins with an overview.
-pub fn text(view: &ExplainView, outline: &Outline, style: &Style) -> String {
+/// The most expectations with the same reason that are listed one by one.
+const MOST_ALIKE: usize = 2;
+/// The most reasons for expectations that are told.
+const MOST_REASONS: usize = 6;
+
+/// Lays out the chosen steps, `verbose` with every single expectation; more than one begins with an overview.
+pub fn text(view: &ExplainView, outline: &Outline, style: &Style, verbose: bool) -> String {
     let mut page = Page::new(style);
     if view.steps.len() > 1 {
         overview(&mut page, view, outline);
     }
     for step in &view.steps {
         page.gap();
-        write_step(&mut page, step, outline);
+        write_step(&mut page, step, outline, verbose);
     }
     page.finish()
 }
@@ -27,7 +32,7 @@ pub fn text(view: &ExplainView, outline: &Outline, style: &Style) -> String {
 /// Lays out one step, as a paused run shows it before it begins.
 pub fn step_text(step: &ExplainedStep, outline: &Outline, style: &Style) -> String {
     let mut page = Page::new(style);
-    write_step(&mut page, step, outline);
+    write_step(&mut page, step, outline, false);
     page.finish()
 }
 
@@ -68,7 +73,7 @@ fn overview(page: &mut Page<'_>, view: &ExplainView, outline: &Outline) {
     ));
 }
 
-fn write_step(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline) {
+fn write_step(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline, verbose: bool) {
     heading(page, step, outline);
     page.toned(0, Tone::Heading, &step.title);
     page.gap();
@@ -80,7 +85,7 @@ fn write_step(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline) {
     if !step.command.trim().is_empty() {
         page.verbatim(&label("By hand"), &step.command);
     }
-    expectations(page, &step.expects);
+    expectations(page, &step.expects, verbose);
     let undo = match (step.undo.policy.as_str(), step.undo.why.trim()) {
         ("inverse", "") => "the inverse of each effect".to_owned(),
         ("inverse", why) => why.to_owned(),
@@ -111,20 +116,73 @@ fn heading(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline) {
     ));
 }
 
-fn expectations(page: &mut Page<'_>, expects: &[ExplainedExpectation]) {
-    for (n, expected) in expects.iter().enumerate() {
-        let name = if n == 0 { "Checked by" } else { "" };
-        let within = match expected.within_seconds {
-            0 => String::new(),
-            seconds => format!(", within {seconds} s"),
+/// Tells what must hold. Expectations that matter for the same reason stand together, and what
+/// ends all of them is told once.
+fn expectations(page: &mut Page<'_>, expects: &[ExplainedExpectation], verbose: bool) {
+    let Some(first) = expects.first() else {
+        return;
+    };
+    let ending = first.until.as_deref();
+    let common = expects.iter().all(|e| e.until.as_deref() == ending);
+    let ending = ending.filter(|_| common);
+    let heading = ending.map_or("Checked by".to_owned(), |step| {
+        format!("Checked by, until {step}")
+    });
+    page.toned(2, Tone::Faint, &heading);
+    let groups = by_reason(expects);
+    let most = if verbose { usize::MAX } else { MOST_REASONS };
+    for group in groups.iter().take(most) {
+        write_group(page, group, ending.is_some(), verbose);
+    }
+    let rest: usize = groups.iter().skip(most).map(Vec::len).sum();
+    if rest > 0 {
+        page.item(4, Sign::Item, &format!("and {rest} more, which -v lists"));
+    }
+}
+
+fn write_group(
+    page: &mut Page<'_>,
+    group: &[&ExplainedExpectation],
+    ending_is_told: bool,
+    verbose: bool,
+) {
+    let most = if verbose { usize::MAX } else { MOST_ALIKE };
+    for expected in group.iter().take(most) {
+        let until = expected.until.as_deref().filter(|_| !ending_is_told);
+        page.item(4, Sign::Item, &what_and_when(expected, until));
+    }
+    let rest = group.len().saturating_sub(most);
+    if rest > 0 {
+        page.item(4, Sign::Item, &format!("and {rest} more of the kind"));
+    }
+    if let Some(because) = group.first().map(|expected| &expected.because) {
+        let indent = 4 + page.style().sign_width() + 1;
+        page.toned(indent, Tone::Faint, because);
+    }
+}
+
+/// Groups expectations by their reason, in the order in which the reasons first appear.
+fn by_reason(expects: &[ExplainedExpectation]) -> Vec<Vec<&ExplainedExpectation>> {
+    let mut groups: Vec<Vec<&ExplainedExpectation>> = Vec::new();
+    for expected in expects {
+        let same = |group: &&mut Vec<&ExplainedExpectation>| {
+            group.first().is_some_and(|e| e.because == expected.because)
         };
-        let until = expected.until.as_ref();
-        let until = until.map_or(String::new(), |step| format!(", until {step}"));
-        page.labelled(&label(name), &format!("{}{within}{until}", expected.what));
-        if !expected.because.is_empty() {
-            page.toned(2 + LABELS + 2, Tone::Faint, &expected.because);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(expected),
+            None => groups.push(vec![expected]),
         }
     }
+    groups
+}
+
+fn what_and_when(expected: &ExplainedExpectation, until: Option<&str>) -> String {
+    let within = match expected.within_seconds {
+        0 => String::new(),
+        seconds => format!(", within {seconds} s"),
+    };
+    let until = until.map_or(String::new(), |step| format!(", until {step}"));
+    format!("{}{within}{until}", expected.what)
 }
 
 fn list(page: &mut Page<'_>, name: &str, items: &[String]) {

@@ -6,7 +6,7 @@
 //! | module | what it shows |
 //! |---|---|
 //! | [`explain`], [`plan`], [`status`], [`runs`], [`log`], [`verify`], [`undo`], [`pki`] | the output of the command of that name |
-//! | [`fault`] | what went wrong |
+//! | [`fault`], [`next`] | what went wrong, and what to type next |
 //! | [`progress`] | what happens right now |
 //! | [`output`] | any view as JSON or YAML |
 //! | [`style`], [`theme`] | colours, symbols and widths, by meaning |
@@ -16,6 +16,7 @@
 pub mod explain;
 pub mod fault;
 pub mod log;
+pub mod next;
 pub mod outline;
 pub mod output;
 mod page;

@@ -84,20 +84,20 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
                signed by an authority that the others trust. Type `bootlace pki list` to see the \
                whole tree. Keys never leave the machine on which they are made.\n\nA second \
                paragraph says what would go wrong without this step.";
-    let expects = vec![
-        ExplainedExpectation {
-            what: "the key /opt/bootlace/tls/root-ca.key is readable by its owner alone".into(),
-            within_seconds: 0,
-            because: "whoever reads it can sign as the cluster".into(),
-            until: None,
-        },
-        ExplainedExpectation {
-            what: "https://localhost:6443/readyz answers 200".into(),
-            within_seconds: 300,
-            because: "nothing after this step works without the API".into(),
-            until: Some("hand-over".into()),
-        },
-    ];
+    let key = |n: u32| ExplainedExpectation {
+        what: format!("the key /opt/bootlace/tls/key-{n}.key is readable by its owner alone"),
+        within_seconds: 0,
+        because: "whoever reads it can sign as the cluster".into(),
+        until: Some("hand-over".into()),
+    };
+    let mut expects: Vec<ExplainedExpectation> = (0..5).map(key).collect();
+    let api = ExplainedExpectation {
+        what: "https://localhost:6443/readyz answers 200".into(),
+        within_seconds: 300,
+        because: "nothing after this step works without the API".into(),
+        until: (id == "prepare-assets").then(|| "hand-over".into()),
+    };
+    expects.insert(2, api);
     let (policy, undo) = match id {
         "hand-over" => (
             "point-of-no-return",

@@ -28,13 +28,18 @@ fn visible(text: &str) -> String {
 #[test]
 fn explain() {
     let (view, outline) = (samples::explained(), samples::outline());
-    assert_snapshot!(crate::explain::text(&view, &outline, &Style::plain()));
+    assert_snapshot!(crate::explain::text(
+        &view,
+        &outline,
+        &Style::plain(),
+        false
+    ));
     let mut one = view;
     one.steps.drain(..5);
     one.steps.truncate(1);
     assert_snapshot!(
         "explain_one",
-        crate::explain::text(&one, &outline, &ascii())
+        crate::explain::text(&one, &outline, &ascii(), true)
     );
     let colored = crate::explain::step_text(&one.steps[0], &outline, &colored());
     assert_snapshot!("explain_colored", visible(&colored));
@@ -181,7 +186,7 @@ fn nothing_is_wider_than_eighty_columns_but_what_must_stay_in_one_piece() {
     let outline = samples::outline();
     let style = Style::plain();
     let texts = [
-        crate::explain::text(&samples::explained(), &outline, &style),
+        crate::explain::text(&samples::explained(), &outline, &style, false),
         crate::plan::text(&samples::planned(), &outline, &style, false),
         crate::status::text(&samples::status(), &style, true),
         crate::verify::text(&samples::verified(), &style, true),
