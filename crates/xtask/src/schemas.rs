@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use bootlace_model::{config, event, view};
+use bootlace_model::{config, event, record, view};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
@@ -26,6 +26,7 @@ const SCHEMAS: &[Row] = &[
     ("error", output::<view::ErrorView>),
     ("event", output::<event::Event>),
     ("explain", output::<view::ExplainView>),
+    ("log", output::<record::ClosedLine>),
     ("pki", output::<view::PkiView>),
     ("plan", output::<view::PlanView>),
     ("runs", output::<view::RunsView>),
