@@ -201,6 +201,28 @@ fn aliases_are_read_but_bombs_are_refused() {
 }
 
 #[test]
+fn absurd_texts_are_refused_quickly() {
+    for text in ["[", "{a: ", "- ", "? ", "&a [", "'"] {
+        let fault = load_texts(&[&document(&format!("spec: {}", text.repeat(100_000)))]);
+        assert_eq!(fault.unwrap_err().kind.exit_code(), 3, "{text}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_text_is_loaded_or_refused_with_a_place(
+        text in "(([a-cs]pec|name|pki|-|\\?|&a|\\*a|!t|<<)(:|: |\n  |\n| |,|\\[|\\]|\\{|\\}|'|\"|#|\\|)){0,12}",
+        head in proptest::bool::ANY,
+    ) {
+        let text = if head { document(&text) } else { text };
+        if let Err(fault) = load_texts(&[&text]) {
+            proptest::prop_assert_eq!(fault.kind.exit_code(), 3, "{}", render(&fault));
+            proptest::prop_assert!(fault.place.is_some());
+        }
+    }
+}
+
+#[test]
 fn the_advertised_address_follows_the_family() {
     let settings =
         spec("network: {podCIDR: \"fd00:1::/56\", serviceCIDR: \"fd00:2::/108\"}").unwrap();
@@ -227,6 +249,29 @@ fn an_empty_release_is_the_built_in_one() {
 }
 
 #[test]
-fn the_schema_is_complete() {
-    insta::assert_json_snapshot!(schema());
+fn the_schema_describes_every_key_and_allows_no_other() {
+    fn check(schema: &serde_json::Value, path: &str) {
+        assert!(
+            schema["description"].is_string(),
+            "{path} has no description"
+        );
+        if let Some(properties) = schema["properties"].as_object() {
+            assert_eq!(schema["additionalProperties"], false, "{path}");
+            for (key, value) in properties {
+                check(value, &format!("{path}.{key}"));
+            }
+        } else {
+            let limited = schema["enum"].is_array() || schema["anyOf"].is_array();
+            assert!(
+                limited || schema["examples"].is_array(),
+                "{path} has no example"
+            );
+        }
+    }
+    let schema = schema();
+    check(&schema, "");
+    assert_eq!(
+        schema["required"],
+        serde_json::json!(["apiVersion", "kind"])
+    );
 }
