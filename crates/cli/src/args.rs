@@ -134,7 +134,7 @@ Ends with code 6 if something drifted.
 
 Examples:
   bootlace verify cluster --root /tmp/demo
-  bootlace verify cluster --root /tmp/demo -o json | jq '.checks[] | select(.ok | not)'")]
+  bootlace verify cluster --root /tmp/demo -o json | jq .ok")]
     Verify(OnRun),
     /// Go on with a run that failed, was stopped or was cut off
     #[command(after_help = "\

@@ -23,7 +23,10 @@ fn every_command_has_a_page() {
     assert!(main.contains("bootlace\\-run(1)"), "{main}");
     let page = place.call_bare("man config validate");
     assert!(page.contains(".TH bootlace-config-validate 1"), "{page}");
-    assert!(page.contains("\\-\\-root"), "flags of every command are on every page: {page}");
+    assert!(
+        page.contains("\\-\\-root"),
+        "flags of every command are on every page: {page}"
+    );
     let unknown = place.call_bare("man conifg");
     insta::assert_snapshot!(unknown);
 }

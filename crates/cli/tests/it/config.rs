@@ -19,10 +19,16 @@ fn the_printed_defaults_are_valid_and_change_nothing() {
     place.write("defaults.yaml", stdout(&printed));
     let by_file = place.call("config validate defaults.yaml -o json");
     let without = place.call("config validate -o json");
-    assert!(without.contains("\"kubernetesVersion\": \"v1.36.3\""), "{without}");
+    assert!(
+        without.contains("\"kubernetesVersion\": \"v1.36.3\""),
+        "{without}"
+    );
     assert_eq!(by_file, without);
     let json = place.call_bare("config print-defaults -o json");
-    assert!(stdout(&json).contains("\"apiVersion\": \"bootlace.dev/v1alpha1\""), "{json}");
+    assert!(
+        stdout(&json).contains("\"apiVersion\": \"bootlace.dev/v1alpha1\""),
+        "{json}"
+    );
 }
 
 #[test]
@@ -30,7 +36,10 @@ fn a_valid_config_says_so_on_stderr() {
     let place = Place::new();
     place.write("demo.yaml", &format!("{HEAD}metadata: {{name: demo}}\n"));
     assert_snapshot!(place.call("config validate demo.yaml"));
-    assert_snapshot!("settings_as_yaml", place.call("config validate demo.yaml -o yaml"));
+    assert_snapshot!(
+        "settings_as_yaml",
+        place.call("config validate demo.yaml -o yaml")
+    );
 }
 
 #[test]
@@ -39,11 +48,18 @@ fn mistakes_are_named_with_their_place() {
     let text = format!("{HEAD}spec:\n  network:\n    podCidr: 10.244.0.0/16\n");
     place.write("demo.yaml", &text);
     assert_snapshot!(place.call("config validate demo.yaml"));
-    assert_snapshot!("mistakes_json", place.call("config validate demo.yaml -o json"));
+    assert_snapshot!(
+        "mistakes_json",
+        place.call("config validate demo.yaml -o json")
+    );
     let absent = place.call("config validate --config nowhere.yaml");
     assert_snapshot!("absent_config", absent);
     place.write("latin.yaml", "\u{0}");
-    assert!(place.call("plan cluster --config latin.yaml").starts_with("code: 3\n"));
+    assert!(
+        place
+            .call("plan cluster --config latin.yaml")
+            .starts_with("code: 3\n")
+    );
 }
 
 #[test]
@@ -57,7 +73,10 @@ fn the_config_folder_of_the_root_is_read_in_order() {
     assert!(said.contains("cluster second"), "later files win: {said}");
     place.write("mine.yaml", &named("third"));
     let said = place.call("config validate --config mine.yaml");
-    assert!(said.contains("cluster third"), "named files stand alone: {said}");
+    assert!(
+        said.contains("cluster third"),
+        "named files stand alone: {said}"
+    );
     let mut by_variable = place.command("config validate");
     by_variable.env("BOOTLACE_CONFIG", place.path("mine.yaml"));
     let said = place.said(&by_variable.output().unwrap());
@@ -72,5 +91,9 @@ fn the_schema_describes_the_config() {
     for word in ["\"podCIDR\"", "\"kubernetesVersion\"", "\"$schema\""] {
         assert!(schema.contains(word), "{word} is not in {schema}");
     }
-    assert!(place.call_bare("config schema -o yaml").contains("kubernetesVersion:"));
+    assert!(
+        place
+            .call_bare("config schema -o yaml")
+            .contains("kubernetesVersion:")
+    );
 }

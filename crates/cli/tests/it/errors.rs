@@ -15,7 +15,10 @@ fn sequences_that_cannot_be_worked_on() {
 #[test]
 fn steps_that_do_not_exist() {
     let place = Place::new();
-    assert_snapshot!("misspelt_step", place.call("explain cluster --to render-etdc"));
+    assert_snapshot!(
+        "misspelt_step",
+        place.call("explain cluster --to render-etdc")
+    );
     let order = place.call("explain cluster --from release-info --to prepare-assets");
     assert_snapshot!("steps_in_the_wrong_order", order);
     let both = place.call("explain cluster --only release-info --to release-info");
@@ -26,7 +29,10 @@ fn steps_that_do_not_exist() {
 fn flags_that_do_not_exist() {
     let place = Place::new();
     assert_snapshot!("misspelt_flag", place.call_bare("runs --rot /x"));
-    assert_snapshot!("misspelt_flag_json", place.call_bare("runs --rot /x -o json"));
+    assert_snapshot!(
+        "misspelt_flag_json",
+        place.call_bare("runs --rot /x -o json")
+    );
     let mixed = place.call_bare("--config a.yaml runs --config b.yaml");
     assert_snapshot!("configs_on_both_sides", mixed);
 }
@@ -41,7 +47,10 @@ fn runs_that_cannot_exist() {
 fn colour_is_a_matter_of_choice() {
     let place = Place::new();
     let colored = place.call("plan clutser --color always");
-    assert!(colored.contains("\u{1b}[1;31merror\u{1b}[0m"), "{colored:?}");
+    assert!(
+        colored.contains("\u{1b}[1;31merror\u{1b}[0m"),
+        "{colored:?}"
+    );
     let never = place.call("plan clutser --color never");
     assert!(!never.contains('\u{1b}'), "{never:?}");
     let piped = place.call("plan clutser");

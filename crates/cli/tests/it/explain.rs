@@ -16,7 +16,13 @@ fn the_whole_sequence_begins_with_an_overview() {
 fn one_step_keeps_its_number() {
     let said = Place::new().call("explain cluster --only release-info");
     assert!(said.contains("\n3/23 release-info ─"), "{said}");
-    for part in ["  Reads  ", "  Writes  ", "  By hand", "  Checked by", "  Undone by  "] {
+    for part in [
+        "  Reads  ",
+        "  Writes  ",
+        "  By hand",
+        "  Checked by",
+        "  Undone by  ",
+    ] {
         assert!(said.contains(part), "{part} is not in:\n{said}");
     }
 }
@@ -35,7 +41,9 @@ fn programs_get_every_field() {
         .map(|step| step["id"].as_str().unwrap())
         .collect();
     assert_eq!(ids, ["copy-manifests", "release-info"]);
-    for field in ["title", "why", "reads", "writes", "command", "expects", "undo", "failures"] {
+    for field in [
+        "title", "why", "reads", "writes", "command", "expects", "undo", "failures",
+    ] {
         assert!(!view["steps"][0][field].is_null(), "{field}");
     }
 }
@@ -43,8 +51,13 @@ fn programs_get_every_field() {
 #[test]
 fn a_broken_pipe_is_no_fault() {
     use std::process::Stdio;
-    let mut command = Place::new().command("explain cluster");
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let place = Place::new();
+    let mut command = place.command("explain cluster");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));

@@ -16,9 +16,24 @@ fn without_a_command_the_way_in_is_shown() {
 fn every_command_has_help() {
     let place = Place::new();
     let commands = [
-        "explain", "plan", "run", "verify", "resume", "undo", "status", "log", "runs", "config",
-        "config print-defaults", "config validate", "config schema", "pki", "pki list",
-        "pki check", "completions", "man",
+        "explain",
+        "plan",
+        "run",
+        "verify",
+        "resume",
+        "undo",
+        "status",
+        "log",
+        "runs",
+        "config",
+        "config print-defaults",
+        "config validate",
+        "config schema",
+        "pki",
+        "pki list",
+        "pki check",
+        "completions",
+        "man",
     ];
     let mut texts = String::new();
     for command in commands {
@@ -26,8 +41,12 @@ fn every_command_has_help() {
         // The flags that every command has are the same everywhere, and shown once above.
         let own = text.split("\nFlags everywhere:").next().unwrap();
         let after = text.rsplit_once("\n\n").map_or("", |(_, after)| after);
-        let after = if after.starts_with("Example") || after.starts_with("Ends") { after } else { "" };
-        texts.push_str(&format!("$ bootlace {command} -h\n{own}\n{after}\n"));
+        let after = if after.starts_with("Example") || after.starts_with("Ends") {
+            after
+        } else {
+            ""
+        };
+        texts = format!("{texts}$ bootlace {command} -h\n{own}\n{after}\n");
         assert!(text.starts_with("code: 0\n"), "{text}");
     }
     assert_snapshot!(texts);
@@ -37,5 +56,8 @@ fn every_command_has_help() {
 fn the_version_is_that_of_the_package() {
     let said = Place::new().call_bare("--version");
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(said, format!("code: 0\n--- stdout\nbootlace {version}\n--- stderr\n"));
+    assert_eq!(
+        said,
+        format!("code: 0\n--- stdout\nbootlace {version}\n--- stderr\n")
+    );
 }

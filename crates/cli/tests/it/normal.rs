@@ -64,20 +64,32 @@ fn time_of_day(rest: &[char]) -> Blot {
 
 fn duration(rest: &[char]) -> Blot {
     let whole = digits(rest);
-    let wanted = [".99s", ".9s"].into_iter().find(|shaped| shape(&rest[whole..], shaped));
+    let wanted = [".99s", ".9s"]
+        .into_iter()
+        .find(|shaped| shape(&rest[whole..], shaped));
     let wanted = wanted.filter(|_| whole > 0)?;
     let length = whole + wanted.len();
     // Columns are right-aligned: what is written instead is as long.
-    Some((length, format!("{:0>width$}", ".00s", width = length.max(5))))
+    Some((
+        length,
+        format!("{:0>width$}", ".00s", width = length.max(5)),
+    ))
 }
 
 /// Numbers of JSON that say how long something took.
 fn number(rest: &[char]) -> Blot {
-    for key in ["\"seconds\": ", "\"millis\": ", "\"seconds\":", "\"millis\":"] {
+    for key in [
+        "\"seconds\": ",
+        "\"millis\": ",
+        "\"seconds\":",
+        "\"millis\":",
+    ] {
         let length = key.len();
         if shape(rest, key) && rest.get(length).is_some_and(char::is_ascii_digit) {
             let value = rest[length..].iter();
-            let value = value.take_while(|c| c.is_ascii_digit() || **c == '.').count();
+            let value = value
+                .take_while(|c| c.is_ascii_digit() || **c == '.')
+                .count();
             return Some((length + value, format!("{key}0")));
         }
     }

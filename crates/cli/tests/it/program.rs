@@ -92,7 +92,10 @@ impl Place {
     /// Puts code, stdout and stderr into one text that is the same on every machine and day.
     pub(crate) fn said(&self, output: &Output) -> String {
         let root = self.root().display().to_string();
-        let code = output.status.code().map_or("none".into(), |c| c.to_string());
+        let code = output
+            .status
+            .code()
+            .map_or("none".into(), |c| c.to_string());
         let stream = |bytes: &[u8]| {
             let text = String::from_utf8(bytes.to_vec()).unwrap();
             normal::text(&text.replace(&root, "[ROOT]"))

@@ -8,8 +8,15 @@ use crate::program::Place;
 #[expect(clippy::disallowed_methods, reason = "a device that is always full")]
 fn a_full_disk_is_told() {
     let place = Place::new();
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = place.command("explain cluster").stdout(full).output().unwrap();
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = place
+        .command("explain cluster")
+        .stdout(full)
+        .output()
+        .unwrap();
     let said = place.said(&output);
     assert!(said.starts_with("code: 1\n"), "{said}");
     assert!(said.contains("error: cannot write to stdout"), "{said}");
