@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bootlace_model::fault::Fault;
 use bootlace_model::shell;
-use bootlace_model::step::Choice;
+use bootlace_model::step::{Choice, Sequence};
 
 use crate::args::Globals;
 
@@ -54,8 +54,19 @@ impl Retype {
     }
 
     /// Remembers the sequence and the choice of steps.
-    pub(crate) fn on(&mut self, sequence: &str, choice: &Choice) {
-        self.sequence = Some(sequence.to_owned());
+    ///
+    /// A whole sequence is refused while some of its steps are not built, so without a choice the
+    /// commands stop at the last step before those.
+    pub(crate) fn on(&mut self, sequence: &Sequence, choice: &Choice) {
+        self.sequence = Some(sequence.name.to_owned());
+        let built = sequence.steps.iter().take_while(|step| step.about().built);
+        let built: Vec<&str> = built.map(|step| step.name()).collect();
+        if *choice == Choice::default() && built.len() < sequence.steps.len() {
+            let last = built
+                .last()
+                .map(|last| ["--to".to_owned(), (*last).to_owned()]);
+            self.choice = last.into_iter().flatten().collect();
+        }
         let flags = [
             ("--from", &choice.from),
             ("--to", &choice.to),
@@ -95,11 +106,14 @@ impl Retype {
             return line.to_owned();
         };
         let rest: Vec<&str> = words.collect();
-        let mut added: Vec<&str> = Vec::new();
         let has_sequence = rest.first().is_some_and(|word| !word.starts_with('-'));
-        if ON_SEQUENCE.contains(&command) && !has_sequence {
-            added.extend(self.sequence.as_deref());
-        }
+        let wants_sequence = ON_SEQUENCE.contains(&command) && !has_sequence;
+        let sequence = self.sequence.as_deref().filter(|_| wants_sequence);
+        let front = ["bootlace", command]
+            .into_iter()
+            .chain(sequence)
+            .chain(rest.iter().copied());
+        let mut added: Vec<&str> = Vec::new();
         let chooses = |word: &&str| ["--from", "--to", "--only"].contains(word);
         if ON_CHOICE.contains(&command) && !rest.iter().any(chooses) {
             added.extend(self.choice.iter().map(String::as_str));
@@ -108,10 +122,11 @@ impl Retype {
         if PLACED.contains(&command) && !rest.iter().any(placed) {
             added.extend(self.places.iter().map(String::as_str));
         }
+        let front = front.collect::<Vec<_>>().join(" ");
         if added.is_empty() {
-            return line.to_owned();
+            return front;
         }
-        format!("{line} {}", shell::line(added))
+        format!("{front} {}", shell::line(added))
     }
 }
 
@@ -129,7 +144,7 @@ mod tests {
             to: Some("release-info".into()),
             ..Choice::default()
         };
-        retype.on("cluster", &choice);
+        retype.on(bootlace_steps::sequence("cluster").unwrap(), &choice);
         retype
     }
 
@@ -145,6 +160,10 @@ mod tests {
             "bootlace status cluster --config x.yaml --root '/tmp/a b'"
         );
         assert_eq!(retype.line("completions bash"), "bootlace completions bash");
+        assert_eq!(
+            retype.line("undo --force"),
+            "bootlace undo cluster --force --config x.yaml --root '/tmp/a b'"
+        );
     }
 
     #[test]

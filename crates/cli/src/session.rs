@@ -59,7 +59,7 @@ impl Session {
         let (sequence, options) = self.options(on)?;
         let places = Places::new(&self.globals)?;
         let settings = self.settings(&places)?;
-        let host = wire::host(&places, &places.inputs(&settings)?)?;
+        let host = wire::host(&places, &places.inputs(&settings)?);
         Ok(Work {
             host,
             sequence,
@@ -76,7 +76,7 @@ impl Session {
         let (sequence, options) = self.options(on)?;
         let places = Places::new(&self.globals)?;
         Ok(Work {
-            host: wire::host(&places, &[])?,
+            host: wire::host(&places, &[]),
             sequence,
             settings: Settings::defaults(places.paths),
             options,
@@ -92,7 +92,7 @@ impl Session {
 
     fn config_files(&self, places: &Places) -> Result<Vec<ConfigFile>, Fault> {
         if self.globals.config.is_empty() {
-            config_files::read_default(&wire::host(places, &[])?, &places.root)
+            config_files::read_default(&wire::host(places, &[]), &places.root)
         } else {
             config_files::read_named(&self.globals.config)
         }
@@ -102,7 +102,7 @@ impl Session {
         let Steps { sequence, .. } = &on.steps;
         let sequence = wire::sequence(sequence)?;
         let choice = on.steps.choice();
-        self.retype.on(sequence.name, &choice);
+        self.retype.on(sequence, &choice);
         let mut options = Options::new(env!("CARGO_PKG_VERSION"));
         options.choice = choice;
         options.run = on.run.as_deref().map(run_id).transpose()?;

@@ -45,12 +45,12 @@ pub(crate) fn sequence(name: &str) -> Result<&'static Sequence, Fault> {
 }
 
 /// Opens the world; nothing is touched yet.
-pub(crate) fn host(places: &Places, inputs: &[Mount]) -> Result<RealHost, Fault> {
+pub(crate) fn host(places: &Places, inputs: &[Mount]) -> RealHost {
     let mut builder = RealHost::builder().root(&places.root);
     for mount in places.mounts.iter().chain(inputs) {
         builder = builder.mount(mount.target.clone(), &mount.source, mount.writable);
     }
-    Ok(builder.build()?)
+    builder.build()
 }
 
 /// Lets `SIGINT` and `SIGTERM` ask for a stop, so that a run ends between two effects.

@@ -16,7 +16,7 @@ use crate::wire;
 pub(crate) fn pki(session: &mut Session, args: &Pki) -> Result<Ending, Fault> {
     let places = Places::new(&session.globals)?;
     let settings = session.settings(&places)?;
-    let host = wire::host(&places, &[])?;
+    let host = wire::host(&places, &[]);
     let plan = wire::pki_plan(&settings, &host)?;
     match args {
         Pki::List => {

@@ -9,7 +9,7 @@ use crate::wire;
 
 pub(crate) fn runs(session: &Session) -> Result<Ending, Fault> {
     let places = Places::new(&session.globals)?;
-    let host = wire::host(&places, &[])?;
+    let host = wire::host(&places, &[]);
     let view = bootlace_engine::runs(&host, &places.paths.state, wire::sequences())?;
     let text = |style: &_| bootlace_report::runs::text(&view, style);
     session.console.show(&view, text)?;

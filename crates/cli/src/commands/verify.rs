@@ -23,7 +23,7 @@ pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Faul
         let retype = &session.retype;
         let hints = [
             (retype.line("plan --replan"), "shows what is missing"),
-            (retype.line("run --replan"), "puts it back"),
+            (retype.line("run --replan"), "puts back what is missing"),
         ];
         console.say(&next::text(&hints, console.stderr()));
     }

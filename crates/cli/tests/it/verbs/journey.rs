@@ -146,7 +146,7 @@ fn undo_leaves_alone_what_someone_edited() {
     assert_snapshot!(told);
     assert_eq!(place.read("opt/bootlace/auth/admin.conf"), "mine now");
     assert!(
-        refused.contains("undo cluster --force --root [ROOT]"),
+        refused.contains("undo cluster --force --root ."),
         "{refused}"
     );
     let forced = place.call("undo cluster --force");

@@ -63,5 +63,6 @@ fn an_input_that_holds_the_assets_is_refused() {
     let config = "apiVersion: bootlace.dev/v1alpha1\nkind: Cluster\nspec: {manifests: [root]}\n";
     place.write("cluster.yaml", config);
     place.write("root/mine.yaml", "x: 1\n");
-    insta::assert_snapshot!(place.call_bare("plan cluster --root root --config cluster.yaml"));
+    let said = place.call_bare("plan cluster --root root --config cluster.yaml -o json");
+    insta::assert_snapshot!(said);
 }
