@@ -6,7 +6,7 @@ use bootlace_model::effect::{
 };
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Facts};
-use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::fault::Fault;
 use bootlace_model::ids::{Digest, StepId};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
@@ -99,7 +99,11 @@ impl Step for PrepareAssets {
 
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
         check_service_network(settings)?;
-        let node = node_name(settings, facts)?;
+        let machine = match settings.cluster.control_plane.node_name {
+            Some(_) => String::new(),
+            None => facts.get(&MACHINE_NAME)?,
+        };
+        let node = pki::node_name(settings, &machine)?;
         let origin = Origin::generated(&StepId::new(super::NAME, NAME));
         let plan = pki::pki_plan(settings, &node);
         let mut effects: Vec<Effect> = ["tls", "tls/etcd", "auth"]
@@ -163,35 +167,6 @@ fn check_service_network(settings: &Settings) -> Result<(), Fault> {
     Err(Fault::bad_input(message)
         .because("pods reach the API at that address, so the API's certificate must name it")
         .hint("set spec.network.serviceCIDR to a larger network, such as 10.96.0.0/12"))
-}
-
-/// Returns the node's name as the kubelet would choose it: what is configured, else the machine's.
-fn node_name(settings: &Settings, facts: &Facts) -> Result<String, PlanError> {
-    let name = match &settings.cluster.control_plane.node_name {
-        Some(name) => name.clone(),
-        None => facts.get(&MACHINE_NAME)?.trim().to_lowercase(),
-    };
-    if is_subdomain(&name) {
-        return Ok(name);
-    }
-    let message = format!("{name:?} cannot be a node's name");
-    Err(Fault::new(FaultKind::Preflight, message)
-        .because("the certificates of this machine must carry the name that its kubelet registers")
-        .hint("set spec.controlPlane.nodeName to lower-case letters, digits, `-` and `.`")
-        .hint("or give the machine such a name: `hostnamectl hostname NAME`")
-        .into())
-}
-
-/// Tells whether Kubernetes accepts a name for a node: DNS labels, joined by dots.
-fn is_subdomain(name: &str) -> bool {
-    let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    let label = |label: &str| {
-        let bytes = label.as_bytes();
-        bytes.iter().all(|&c| inner(c))
-            && bytes.first().is_some_and(|&c| c != b'-')
-            && bytes.last().is_some_and(|&c| c != b'-')
-    };
-    name.len() <= 253 && name.split('.').all(label)
 }
 
 fn node_record(node: &str) -> String {
