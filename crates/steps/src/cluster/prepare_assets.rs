@@ -31,21 +31,21 @@ const KUBECONFIG: (&str, &str) = ("auth/kubeconfig", "admin.conf");
 static ABOUT: About = About {
     title: "Make keys, certificates and kubeconfigs",
     why: "Every part of a cluster proves who it is with a certificate, and the first parts start \
-          before there is a cluster that could issue one, so all of them are made before the first \
-          process runs; without them etcd and the API server do not even listen. Four authorities \
-          share the work: `ca` vouches for the API and its clients, `etcd/ca` for the database, \
-          `front-proxy-ca` for extension API servers and `machine-config-server-ca` for the server \
-          from which new machines take their config, so that a certificate that leaks from one \
-          family opens nothing in another. kubeadm makes the same files under the same names; \
-          OpenShift's installer makes its own on another computer, with a validity that begins at \
-          that very second, so that a machine whose clock is behind refuses them, and some of them \
-          end after one day, so that a bootstrap prepared the day before yesterday is dead today. \
-          Ours begin an hour in the past and last a year, their authorities ten, unless the config \
-          says otherwise. The administrator is in the group `system:masters`, because nothing \
-          exists yet that could give rights to any other group; kubeadm can choose a weaker one \
-          only because it binds that group to its rights once the API runs. Keys are readable by \
-          their owner alone from the first instant, and leave the asset folder again with \
-          `clean-assets`.",
+          before there is a cluster that could issue one, so all of them are made before the \
+          first process runs; without them etcd and the API server do not even listen. Four \
+          authorities share the work: `ca` vouches for the API and its clients, `etcd/ca` for the \
+          database, `front-proxy-ca` for extension API servers and `machine-config-server-ca` for \
+          the server from which new machines take their config, so that a certificate that leaks \
+          from one family opens nothing in another. kubeadm makes the same files under the same \
+          names; OpenShift's installer makes its own on another computer, with a validity that \
+          begins at that very second, so that a machine whose clock is behind refuses them, and \
+          some of them end after one day, so that a bootstrap prepared the day before yesterday \
+          is dead today. Ours begin an hour in the past and last a year, their authorities ten, \
+          unless the config says otherwise. The administrator is in the group `system:masters`, \
+          because nothing exists yet that could give rights to any other group; kubeadm can \
+          choose a weaker one only because it binds that group to its rights once the API runs. \
+          Keys are readable by their owner alone from the first instant, and leave the asset \
+          folder again with `clean-assets`.",
     reads: &[
         "this machine's name, unless spec.controlPlane.nodeName gives one",
         "spec.controlPlane, spec.network, spec.pki",

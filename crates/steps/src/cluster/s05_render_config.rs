@@ -12,9 +12,9 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-config",
     about: &About {
         title: "Render the configuration of the cluster as a whole",
-        why: "Some facts belong to no single component: the name of the cluster, its networks, its \
-              DNS domain, the platform under it, the address of its API. They are rendered once, \
-              in one place, so that two components cannot be told two different things. In \
+        why: "Some facts belong to no single component: the name of the cluster, its networks, \
+              its DNS domain, the platform under it, the address of its API. They are rendered \
+              once, in one place, so that two components cannot be told two different things. In \
               OpenShift the config operator does it, and also prepares the cloud provider's \
               config, which the machine configs are made from much later; nothing of it goes into \
               the manifests folder, which makes the file easy to miss when it is wrong. In plain \

@@ -22,8 +22,8 @@ pub(crate) static STEP: Outline = Outline {
               would also be content with somebody else's server, and goes on if either fails, so \
               that the error shows up much later as masters that never came. Wrong names and load \
               balancers are among the commonest reasons for a bootstrap that seems to hang. Being \
-              alive is not enough either: the administrator's certificate is tried too, because an \
-              API that answers everybody but its administrator cannot be handed over.",
+              alive is not enough either: the administrator's certificate is tried too, because \
+              an API that answers everybody but its administrator cannot be handed over.",
         reads: &[
             "ASSETS/auth/kubeconfig",
             "ASSETS/tls/ca.crt",
