@@ -12,8 +12,8 @@ pub(crate) const RELEASE: &str = "records/release.json";
 
 /// Returns a path in the asset folder.
 ///
-/// The text is written in this crate. A part that no path may have would be left out, which keeps
-/// the result inside the asset folder whatever is written; the snapshots of the steps would show it.
+/// The text is written in this crate. A part that no path may have would be left out, so that the
+/// result stays inside the asset folder; the snapshots of the steps would show it.
 pub(crate) fn asset(settings: &Settings, relative: &'static str) -> TargetPath {
     below(&settings.paths.assets, relative)
 }

@@ -57,6 +57,7 @@ fn strict() -> serde_saphyr::Options {
             max_events: 20_000_000,
             max_nodes: 10_000_000,
         },
+        ignore_binary_tag_for_string: true,
         with_snippet: false,
     }
 }

@@ -13,16 +13,16 @@ pub(crate) static STEP: Outline = Outline {
     name: "clean-assets",
     about: &About {
         title: "Remove the secrets from the asset folder",
-        why: "The asset folder now holds copies of every key of the cluster, and a copy that nobody \
-              needs is a copy that nobody watches: whoever reads it years later still owns the \
-              cluster. So keys and kubeconfigs always go; what remains are certificates, manifests and \
-              records, which are worth keeping to find out later what was done. The rest goes too if \
-              the assets were pulled from a store or you say `--clean`, as on the machines for which \
-              the old `rm-assets.service` was written. That service once ran after a bootstrap that \
-              had failed, because it was only ordered after it and did not require it, and so \
-              destroyed what the next try needed; this step needs the verified result of all others. \
-              Nothing that it removes is kept for undo, since a hidden copy would be exactly what it \
-              exists to prevent.",
+        why: "The asset folder now holds copies of every key of the cluster, and a copy that \
+              nobody needs is a copy that nobody watches: whoever reads it years later still owns \
+              the cluster. So keys and kubeconfigs always go; what remains are certificates, \
+              manifests and records, which are worth keeping to find out later what was done. The \
+              rest goes too if the assets were pulled from a store or you say `--clean`, as on \
+              the machines for which the old `rm-assets.service` was written. That service once \
+              ran after a bootstrap that had failed, because it was only ordered after it and did \
+              not require it, and so destroyed what the next try needed; this step needs the \
+              verified result of all others. Nothing that it removes is kept for undo, since a \
+              hidden copy would be exactly what it exists to prevent.",
         reads: &["ASSETS/"],
         writes: &["ASSETS/auth/", "ASSETS/tls/"],
         command: "\

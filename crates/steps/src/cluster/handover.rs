@@ -20,11 +20,11 @@ pub(crate) static STEP: Outline = Outline {
               remove the first member and for the installer to delete the machine. The order \
               matters: cluster-bootstrap removes the secrets first, and a pod that restarts in \
               between cannot start any more. In plain Kubernetes the static pods and \
-              /etc/kubernetes/pki stay, because they are the real control plane, and only what the \
-              bootstrap alone needed goes. From here on the cluster changes by itself, and \
-              machines hold data and certificates that no journal of ours knows; taking files back \
-              would not restore the state from before but leave a broken mixture, so `undo` ends \
-              here, and `bootlace reset` is for giving a machine back.",
+              /etc/kubernetes/pki stay, because they are the real control plane, and only what \
+              the bootstrap alone needed goes. From here on the cluster changes by itself, and \
+              machines hold data and certificates that no journal of ours knows; taking files \
+              back would not restore the state from before but leave a broken mixture, so `undo` \
+              ends here, and `bootlace reset` is for giving a machine back.",
         reads: &[
             "/etc/kubernetes/manifests/",
             "/etc/kubernetes/bootstrap-secrets/",
@@ -42,8 +42,9 @@ rm -rf /etc/kubernetes/bootstrap-secrets
 kubectl --kubeconfig KUBECONFIG --namespace kube-system \\
   create configmap bootstrap --from-literal=status=complete",
         undo: UndoPolicy::PointOfNoReturn {
-            why: "The cluster runs and changes by itself from here on: machines hold data and certificates \
-                  that the journal does not know. `bootlace reset` gives a machine back.",
+            why: "The cluster runs and changes by itself from here on: machines hold data and \
+                  certificates that the journal does not know. `bootlace reset` gives a machine \
+                  back.",
         },
         failures: &["F-01", "F-03", "F-30", "F-39", "F-49", "F-50", "F-53"],
         built: false,

@@ -45,7 +45,7 @@ pub(crate) static KUBECONFIGS: &[Kubeconfig] = &[
         key: "tls/admin.key",
         user: "kubernetes-admin",
         server: Server::Endpoint,
-        purpose: "With it a person reaches the finished cluster; whoever reads it owns the cluster.",
+        purpose: "With it a person reaches the cluster; whoever else reads it owns the cluster.",
     },
     Kubeconfig {
         path: "auth/controller-manager.conf",

@@ -19,10 +19,12 @@
 //! OpenShift's installer splits `ca` into one signer for each audience, and its operators ask for
 //! those files by name, so the renders of that profile will bring rows of their own.
 
+mod node;
 mod plan;
 
 use bootlace_model::pki::{KeyAlgorithm, Usage};
 
+pub use node::node_name;
 pub(crate) use plan::plan_for;
 pub use plan::{KeyPair, PkiPlan, PlannedCertificate, pki_plan};
 

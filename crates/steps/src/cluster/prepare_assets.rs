@@ -6,7 +6,7 @@ use bootlace_model::effect::{
 };
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Facts};
-use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::fault::Fault;
 use bootlace_model::ids::{Digest, StepId};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
@@ -31,21 +31,21 @@ const KUBECONFIG: (&str, &str) = ("auth/kubeconfig", "admin.conf");
 static ABOUT: About = About {
     title: "Make keys, certificates and kubeconfigs",
     why: "Every part of a cluster proves who it is with a certificate, and the first parts start \
-          before there is a cluster that could issue one, so all of them are made before the first \
-          process runs; without them etcd and the API server do not even listen. Four authorities \
-          share the work: `ca` vouches for the API and its clients, `etcd/ca` for the database, \
-          `front-proxy-ca` for extension API servers and `machine-config-server-ca` for the server \
-          from which new machines take their config, so that a certificate that leaks from one \
-          family opens nothing in another. kubeadm makes the same files under the same names; \
-          OpenShift's installer makes its own on another computer, with a validity that begins at \
-          that very second, so that a machine whose clock is behind refuses them, and some of them \
-          end after one day, so that a bootstrap prepared the day before yesterday is dead today. \
-          Ours begin an hour in the past and last a year, their authorities ten, unless the config \
-          says otherwise. The administrator is in the group `system:masters`, because nothing \
-          exists yet that could give rights to any other group; kubeadm can choose a weaker one \
-          only because it binds that group to its rights once the API runs. Keys are readable by \
-          their owner alone from the first instant, and leave the asset folder again with \
-          `clean-assets`.",
+          before there is a cluster that could issue one, so all of them are made before the \
+          first process runs; without them etcd and the API server do not even listen. Four \
+          authorities share the work: `ca` vouches for the API and its clients, `etcd/ca` for the \
+          database, `front-proxy-ca` for extension API servers and `machine-config-server-ca` for \
+          the server from which new machines take their config, so that a certificate that leaks \
+          from one family opens nothing in another. kubeadm makes the same files under the same \
+          names; OpenShift's installer makes its own on another computer, with a validity that \
+          begins at that very second, so that a machine whose clock is behind refuses them, and \
+          some of them end after one day, so that a bootstrap prepared the day before yesterday \
+          is dead today. Ours begin an hour in the past and last a year, their authorities ten, \
+          unless the config says otherwise. The administrator is in the group `system:masters`, \
+          because nothing exists yet that could give rights to any other group; kubeadm can \
+          choose a weaker one only because it binds that group to its rights once the API runs. \
+          Keys are readable by their owner alone from the first instant, and leave the asset \
+          folder again with `clean-assets`.",
     reads: &[
         "this machine's name, unless spec.controlPlane.nodeName gives one",
         "spec.controlPlane, spec.network, spec.pki",
@@ -99,7 +99,11 @@ impl Step for PrepareAssets {
 
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
         check_service_network(settings)?;
-        let node = node_name(settings, facts)?;
+        let machine = match settings.cluster.control_plane.node_name {
+            Some(_) => String::new(),
+            None => facts.get(&MACHINE_NAME)?,
+        };
+        let node = pki::node_name(settings, &machine)?;
         let origin = Origin::generated(&StepId::new(super::NAME, NAME));
         let plan = pki::pki_plan(settings, &node);
         let mut effects: Vec<Effect> = ["tls", "tls/etcd", "auth"]
@@ -163,35 +167,6 @@ fn check_service_network(settings: &Settings) -> Result<(), Fault> {
     Err(Fault::bad_input(message)
         .because("pods reach the API at that address, so the API's certificate must name it")
         .hint("set spec.network.serviceCIDR to a larger network, such as 10.96.0.0/12"))
-}
-
-/// Returns the node's name as the kubelet would choose it: what is configured, else the machine's.
-fn node_name(settings: &Settings, facts: &Facts) -> Result<String, PlanError> {
-    let name = match &settings.cluster.control_plane.node_name {
-        Some(name) => name.clone(),
-        None => facts.get(&MACHINE_NAME)?.trim().to_lowercase(),
-    };
-    if is_subdomain(&name) {
-        return Ok(name);
-    }
-    let message = format!("{name:?} cannot be a node's name");
-    Err(Fault::new(FaultKind::Preflight, message)
-        .because("the certificates of this machine must carry the name that its kubelet registers")
-        .hint("set spec.controlPlane.nodeName to lower-case letters, digits, `-` and `.`")
-        .hint("or give the machine such a name: `hostnamectl hostname NAME`")
-        .into())
-}
-
-/// Tells whether Kubernetes accepts a name for a node: DNS labels, joined by dots.
-fn is_subdomain(name: &str) -> bool {
-    let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    let label = |label: &str| {
-        let bytes = label.as_bytes();
-        bytes.iter().all(|&c| inner(c))
-            && bytes.first().is_some_and(|&c| c != b'-')
-            && bytes.last().is_some_and(|&c| c != b'-')
-    };
-    name.len() <= 253 && name.split('.').all(label)
 }
 
 fn node_record(node: &str) -> String {

@@ -30,18 +30,19 @@ const LIMIT: u64 = 64 << 20;
 
 static ABOUT: About = About {
     title: "Check your own manifests and copy them into the assets",
-    why: "Your own manifests are part of the cluster from its first minute: later stages read them, \
-          for example for feature gates, networks and machine configs, and the control plane applies \
-          them as soon as it answers. bootkube.sh only copies the files, and cluster-bootstrap loads \
-          all of them at once much later, where a single file that cannot be read stops the \
-          bootstrap, far away from its cause. Here every file is read before the first one is \
-          copied: wrong YAML, a key that stands twice, a missing kind or name and two definitions of \
-          one object are reported all together, with file and line, and then nothing is written. Two \
-          definitions are refused because a bootstrap creates objects and does not update them, so \
-          the alphabet would decide in silence which one counts. Files are copied byte for byte, and \
-          those that hold a Secret can be read by their owner alone. What was copied is listed in a \
-          record outside the manifests folder, so that nobody applies the list by accident, and so \
-          that a file that you have removed since does not stay behind, as it does with `cp`.",
+    why: "Your own manifests are part of the cluster from its first minute: later stages read \
+          them, for example for feature gates, networks and machine configs, and the control \
+          plane applies them as soon as it answers. bootkube.sh only copies the files, and \
+          cluster-bootstrap loads all of them at once much later, where a single file that cannot \
+          be read stops the bootstrap, far away from its cause. Here every file is read before \
+          the first one is copied: wrong YAML, a key that stands twice, a missing kind or name \
+          and two definitions of one object are reported all together, with file and line, and \
+          then nothing is written. Two definitions are refused because a bootstrap creates \
+          objects and does not update them, so the alphabet would decide in silence which one \
+          counts. Files are copied byte for byte, and those that hold a Secret can be read by \
+          their owner alone. What was copied is listed in a record outside the manifests folder, \
+          so that nobody applies the list by accident, and so that a file that you have removed \
+          since does not stay behind, as it does with `cp`.",
     reads: &["the folders of spec.manifests: *.yaml, *.yml, *.json"],
     writes: &["ASSETS/manifests/", "ASSETS/records/copy-manifests.json"],
     command: "\
@@ -206,7 +207,7 @@ fn check_findings(survey: &Survey<'_>) -> Result<(), Fault> {
     };
     let mut fault = Fault::bad_input(message)
         .at(first.place.clone())
-        .because("a manifest that cannot be applied would stop the bootstrap much later; nothing was copied")
+        .because("such a manifest would stop the bootstrap much later; nothing was copied")
         .hint("correct or remove the named files, then run again");
     fault.details = survey.findings.iter().map(ToString::to_string).collect();
     Err(fault)

@@ -27,17 +27,17 @@ const LIMIT: u64 = 64 << 20;
 
 static ABOUT: About = About {
     title: "Find out which images the cluster is made of",
-    why: "A cluster is made of many images that must fit each other, and a release is the list that \
-          says which. A tag can be moved to another image at any time, so that two machines of one \
-          cluster may run different code; a digest cannot, which is why every image of a release \
-          must be named by its digest here. bootkube.sh asks the release image for sixteen names \
-          anew at each restart and the registry once more for the version, and does both outside \
-          any stage, so that a failure there leaves no trace of where it was. We read the payload's \
-          own list once, refuse whatever is not pinned or stands there twice, compare the payload as \
-          a whole with the digest that you trust, and write the result down for all later steps. \
-          Without a release the built-in names and versions hold: good enough for rendering and for \
-          learning, but marked *unpinned*, and `start-control-plane` refuses them unless it is told \
-          otherwise.",
+    why: "A cluster is made of many images that must fit each other, and a release is the list \
+          that says which. A tag can be moved to another image at any time, so that two machines \
+          of one cluster may run different code; a digest cannot, which is why every image of a \
+          release must be named by its digest here. bootkube.sh asks the release image for \
+          sixteen names anew at each restart and the registry once more for the version, and does \
+          both outside any stage, so that a failure there leaves no trace of where it was. We \
+          read the payload's own list once, refuse whatever is not pinned or stands there twice, \
+          compare the payload as a whole with the digest that you trust, and write the result \
+          down for all later steps. Without a release the built-in names and versions hold: good \
+          enough for rendering and for learning, but marked *unpinned*, and `start-control-plane` \
+          refuses them unless it is told otherwise.",
     reads: &[
         "spec.release, spec.kubernetesVersion, spec.profile",
         "DIR/release-manifests/image-references, DIR/release-manifests/release-metadata",

@@ -12,17 +12,18 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-api",
     about: &About {
         title: "Render the API definitions and the feature gates",
-        why: "Kubernetes can be taught new kinds of objects, and almost everything that is rendered \
-              after this step uses some of them, so their definitions come first, together with the \
-              list of feature gates that are on. In OpenShift the image `cluster-config-api` renders \
-              both; descriptions of bootkube.sh often say that this stage makes the API server's \
-              static pod, but that comes later, in `render-kube-apiserver`. Plain Kubernetes brings \
-              its own kinds along, so there the built-in renderer writes only the definition of the \
-              cluster's version object and the gates. The gates matter more than it seems: the renders \
-              of authentication, etcd, API server and controller manager all read them, and a gate \
-              that is on in one and off in another gives components that do not understand each other. \
-              Without the definitions the API answers `no matches for kind` to every object that needs \
-              them; cluster-bootstrap copes by trying everything again five times a second, and buries \
+        why: "Kubernetes can be taught new kinds of objects, and almost everything that is \
+              rendered after this step uses some of them, so their definitions come first, \
+              together with the list of feature gates that are on. In OpenShift the image \
+              `cluster-config-api` renders both; descriptions of bootkube.sh often say that this \
+              stage makes the API server's static pod, but that comes later, in \
+              `render-kube-apiserver`. Plain Kubernetes brings its own kinds along, so there the \
+              built-in renderer writes only the definition of the cluster's version object and \
+              the gates. The gates matter more than it seems: the renders of authentication, \
+              etcd, API server and controller manager all read them, and a gate that is on in one \
+              and off in another gives components that do not understand each other. Without the \
+              definitions the API answers `no matches for kind` to every object that needs them; \
+              cluster-bootstrap copes by trying everything again five times a second, and buries \
               the errors that matter under thousands that do not.",
         reads: &["ASSETS/manifests/", "ASSETS/records/release.json"],
         writes: &[

@@ -12,18 +12,18 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-auth",
     about: &About {
         title: "Render what authentication needs from the first minute",
-        why: "An API server that has just started knows its administrators, its own components and \
-              nobody else, and a few rules about who may do what must be there before anybody new \
-              knocks. In plain Kubernetes those are the bindings that let a new kubelet ask for a \
-              certificate and let the controller manager grant it: without them a second machine can \
-              reach the API and never becomes a node. kubeadm creates the same bindings at the end of \
-              `init`, one call after the other; here they are files that can be read beforehand. In \
-              OpenShift this stage renders much less than its name promises, a single definition that \
-              restricts role bindings, which must exist before the first namespace does; the OAuth \
+        why: "An API server that has just started knows its administrators, its own components \
+              and nobody else, and a few rules about who may do what must be there before anybody \
+              new knocks. In plain Kubernetes those are the bindings that let a new kubelet ask \
+              for a certificate and let the controller manager grant it: without them a second \
+              machine can reach the API and never becomes a node. kubeadm creates the same \
+              bindings at the end of `init`, one call after the other; here they are files that \
+              can be read beforehand. In OpenShift this stage renders much less than its name \
+              promises, the single definition of a kind that restricts role bindings; the OAuth \
               server, which is often named in this place, comes only with its operator, after the \
-              hand-over. OpenShift's bootstrap host also approves every waiting certificate request \
-              every twenty seconds without looking at who asks; these bindings tie approval to an \
-              identity instead.",
+              hand-over. OpenShift's bootstrap host also approves every waiting certificate \
+              request every twenty seconds without looking at who asks; these bindings tie \
+              approval to an identity instead.",
         reads: &["ASSETS/manifests/", "ASSETS/records/release.json"],
         writes: &[
             "ASSETS/auth-bootstrap/",

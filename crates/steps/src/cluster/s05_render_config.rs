@@ -12,15 +12,16 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-config",
     about: &About {
         title: "Render the configuration of the cluster as a whole",
-        why: "Some facts belong to no single component: the name of the cluster, its networks, its DNS \
-              domain, the platform under it, the address of its API. They are rendered once, in one \
-              place, so that two components cannot be told two different things. In OpenShift the \
-              config operator does it, and also prepares the cloud provider's config, which the \
-              machine configs are made from two stages later; nothing of it goes into the manifests \
-              folder, which makes the file easy to miss when it is wrong. In plain Kubernetes it is \
-              the kubelets' common configuration, and the public `cluster-info` from which a joining \
-              machine learns whom to trust. kubeadm puts the same into ConfigMaps while it runs; here \
-              it is a file before it is an object, so it can be read and compared.",
+        why: "Some facts belong to no single component: the name of the cluster, its networks, \
+              its DNS domain, the platform under it, the address of its API. They are rendered \
+              once, in one place, so that two components cannot be told two different things. In \
+              OpenShift the config operator does it, and also prepares the cloud provider's \
+              config, which the machine configs are made from much later; nothing of it goes into \
+              the manifests folder, which makes the file easy to miss when it is wrong. In plain \
+              Kubernetes it is the kubelets' common configuration, and the public `cluster-info` \
+              from which a joining machine learns whom to trust. kubeadm puts the same into \
+              ConfigMaps while it runs; here it is a file before it is an object, so it can be \
+              read and compared.",
         reads: &[
             "ASSETS/manifests/",
             "ASSETS/tls/ca.crt",

@@ -12,18 +12,18 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-version-operator",
     about: &About {
         title: "Render the version operator",
-        why: "A release is a set of manifests and images that belong together, and something must hold \
-              the cluster to that set, today and at the next update: the version operator. Only its \
-              own manifests are rendered here, with image policies and the pod that runs it during the \
-              bootstrap; the manifests of all other operators stay in the release and are applied by \
-              the version operator itself once the API answers, although descriptions of bootkube.sh \
-              often say that they are rendered in this stage. In OpenShift the release image is the \
-              version operator, so no other image is asked; in plain Kubernetes `bootlace \
-              version-operator` takes its place and does the same with our manifests. It is also told \
-              which objects to leave alone for now, because you brought manifests of your own for \
-              them, and `restore-overrides` ends that later. bootkube.sh hides a second act in this \
-              stage, it installs the loopback kubeconfig for the machine; ours does that in \
-              `start-control-plane`, where it belongs.",
+        why: "A release is a set of manifests and images that belong together, and something must \
+              hold the cluster to that set, today and at the next update: the version operator. \
+              Only its own manifests are rendered here, with image policies and the pod that runs \
+              it during the bootstrap; the manifests of all other operators stay in the release \
+              and are applied by the version operator itself once the API answers, although \
+              descriptions of bootkube.sh often say that they are rendered in this stage. In \
+              OpenShift the release image is the version operator, so no other image is asked; in \
+              plain Kubernetes `bootlace version-operator` takes its place and does the same with \
+              our manifests. It is also told which objects to leave alone for now, because you \
+              brought manifests of your own for them, and `restore-overrides` ends that later. \
+              bootkube.sh hides a second act in this stage, it installs the loopback kubeconfig \
+              for the machine; ours does that in `start-control-plane`, where it belongs.",
         reads: &["ASSETS/manifests/", "ASSETS/records/release.json"],
         writes: &[
             "ASSETS/cvo-bootstrap/",

@@ -12,18 +12,19 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-etcd",
     about: &About {
         title: "Render the first member of etcd",
-        why: "Everything that a cluster knows is in etcd, and the API server does not start without \
-              it, so a first member must run before there is an API that could start it: as a static \
-              pod, a file that the kubelet runs without asking anybody. bootkube.sh copies that file \
-              straight into the kubelet's folder, so that etcd starts in the middle of the rendering \
-              and keeps running when a later render fails; here nothing starts before \
-              `start-control-plane`. OpenShift's operator looks at the machine while it renders, at \
-              its name and at its address inside the machine network, and makes etcd's certificates on \
-              the way, so that its output differs from run to run; rendered again over an existing \
-              data folder, the new certificates lock the old member out. The built-in renderer is \
-              pure: certificates come from `prepare-assets`, names from the config, and the same input \
-              gives the same bytes. The operator also needs flags that only its own version knows, \
-              which is why script and image must come from one release.",
+        why: "Everything that a cluster knows is in etcd, and the API server does not start \
+              without it, so a first member must run before there is an API that could start it: \
+              as a static pod, a file that the kubelet runs without asking anybody. bootkube.sh \
+              copies that file straight into the kubelet's folder, so that etcd starts in the \
+              middle of the rendering and keeps running when a later render fails; here nothing \
+              starts before `start-control-plane`. OpenShift's operator looks at the machine \
+              while it renders, at its name and at its address inside the machine network, and \
+              makes etcd's certificates on the way, so that its output differs from run to run: \
+              rendered again beside an etcd that already runs, it makes an authority that the \
+              running one does not know. The built-in renderer is pure: certificates come from \
+              `prepare-assets`, names from the config, and the same input gives the same bytes. \
+              The operator also needs flags that only its own version knows, which is why script \
+              and image must come from one release.",
         reads: &[
             "ASSETS/tls/etcd/",
             "ASSETS/manifests/",

@@ -12,16 +12,17 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-kube-apiserver",
     about: &About {
         title: "Render the first API server",
-        why: "The API server is the only component that talks to etcd and the one that all others talk \
-              to, so most of a bootstrap is about bringing the first one up. It needs to know where \
-              etcd is and which authority vouches for it, hence this render comes after that of etcd; \
-              OpenShift makes those certificates only there, kubeadm and ours make them beforehand. \
-              Its flags must agree with the certificates: the names that clients call it by, the range \
-              from which services get addresses, and the key that signs the tokens of pods are all \
-              decided in `prepare-assets` and only pointed at here. OpenShift's operator makes one \
-              more signing key while it renders, in the input folder, if there is none; a render that \
-              changes its input cannot be repeated with the same result, so our record lists that file \
-              too. If the operator answers `unknown flag`, script and image are of different releases.",
+        why: "The API server is the only component that talks to etcd and the one that all others \
+              talk to, so most of a bootstrap is about bringing the first one up. It needs to \
+              know where etcd is and which authority vouches for it, hence this render comes \
+              after that of etcd; OpenShift makes those certificates only there, kubeadm and ours \
+              make them beforehand. Its flags must agree with the certificates: the names that \
+              clients call it by, the range from which services get addresses, and the key that \
+              signs the tokens of pods are all decided in `prepare-assets` and only pointed at \
+              here. OpenShift's operator makes one more signing key while it renders, in the \
+              input folder, if there is none; a render that changes its input cannot be repeated \
+              with the same result, so our record lists that file too. If the operator answers \
+              `unknown flag`, script and image are of different releases.",
         reads: &[
             "ASSETS/tls/",
             "ASSETS/manifests/",

@@ -13,14 +13,14 @@ pub(crate) static STEP: Outline = Outline {
     about: &About {
         title: "Render the first controller manager",
         why: "An API server only stores what it is told; the controller manager is what makes a \
-              Deployment become pods, gives each namespace its default service account, and signs the \
-              certificates that new kubelets ask for. Without it the API answers, everything can be \
-              created, and nothing ever happens, which is one of the more confusing ways for a \
-              bootstrap to fail. It holds the two most valuable keys of the cluster, that of `ca` and \
-              that of the service accounts, so its pod mounts them from a folder that only root can \
-              read. OpenShift runs a second program beside it, the cluster policy controller, and \
-              gives both the rights of an administrator during the bootstrap; ours starts with the \
-              rights that the API has built in for it, as kubeadm's does.",
+              Deployment become pods, gives each namespace its default service account, and signs \
+              the certificates that new kubelets ask for. Without it the API answers, everything \
+              can be created, and nothing ever happens, which is one of the more confusing ways \
+              for a bootstrap to fail. It holds the two most valuable keys of the cluster, that \
+              of `ca` and that of the service accounts, so its pod mounts them from a folder that \
+              only root can read. OpenShift runs a second program beside it, the cluster policy \
+              controller, and its bootstrap certificate has all rights of an administrator; ours \
+              starts with the rights that the API has built in for it, as kubeadm's does.",
         reads: &[
             "ASSETS/tls/",
             "ASSETS/auth/controller-manager.conf",

@@ -12,14 +12,14 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-kube-scheduler",
     about: &About {
         title: "Render the first scheduler",
-        why: "Static pods run where their file lies, and all other pods run where the scheduler puts \
-              them, so nothing of the real cluster can start without it. It is the simplest of the \
-              four: it keeps no data, has one kubeconfig and one image, and reads no feature gates \
-              from the manifests, so that its render waits for nothing but keys and the names of the \
-              images. That makes it a good file to read first if you want to know what a static pod \
-              is. bootkube.sh renders it eighth, after everything that it does not depend on; here it \
-              is among the first. A scheduler that cannot reach the API shows up as pods that stay \
-              Pending without any event.",
+        why: "Static pods run where their file lies, and all other pods run where the scheduler \
+              puts them, so nothing of the real cluster can start without it. It is the simplest \
+              of the four: it keeps no data, has one kubeconfig and one image, and reads no \
+              feature gates from the manifests, so that its render waits for nothing but keys and \
+              the names of the images. That makes it a good file to read first if you want to \
+              know what a static pod is. bootkube.sh renders it eighth, after everything that it \
+              does not depend on; here it is among the first. A scheduler that cannot reach the \
+              API shows up as pods that stay Pending without any event.",
         reads: &[
             "ASSETS/tls/",
             "ASSETS/auth/scheduler.conf",

@@ -12,15 +12,16 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-ingress",
     about: &About {
         title: "Render what ingress needs",
-        why: "Requests from outside reach an application through an ingress, and objects that describe \
-              one are often among the first that people apply, so the kinds and the class that they \
-              name must be there from the beginning; the proxy that serves them comes later, as an \
-              ordinary pod. In OpenShift the ingress operator renders its definitions for that; in \
-              plain Kubernetes the built-in renderer writes an IngressClass, and a controller for it \
-              is an add-on of your choice. Nothing of the bootstrap waits for it: left out, everything \
-              comes up and no route works. bootkube.sh clears a folder before this render in which the \
-              render never writes, so that a half-written result of a killed run is taken for a whole \
-              one; our record is written last, and a render that it does not list is done again.",
+        why: "Requests from outside reach an application through an ingress, and objects that \
+              describe one are often among the first that people apply, so the kinds and the \
+              class that they name must be there from the beginning; the proxy that serves them \
+              comes later, as an ordinary pod. In OpenShift the ingress operator renders its \
+              definitions for that; in plain Kubernetes the built-in renderer writes an \
+              IngressClass, and a controller for it is an add-on of your choice. Nothing of the \
+              bootstrap waits for it: left out, everything comes up and no route works. \
+              bootkube.sh clears a folder before this render in which the render never writes, so \
+              that a half-written result of a killed run is taken for a whole one; our record is \
+              written last, and a render that it does not list is done again.",
         reads: &["ASSETS/records/release.json"],
         writes: &[
             "ASSETS/ingress/",

@@ -12,18 +12,18 @@ pub(crate) static STEP: Outline = Outline {
     name: "render-machine-config",
     about: &About {
         title: "Render the machine configs and the server that hands them out",
-        why: "Further machines know almost nothing at their first boot: an address, and the authority \
-              to trust there. They ask that address for everything else, files, units, the kubelet's \
-              settings, and this step renders the answers, one for each pool of machines, and the pod \
-              that serves them during the bootstrap. The answer must be equal to what the cluster \
-              computes for itself later: if one of your manifests reaches only one of the two, each \
-              machine is found to be degraded the moment it joins, with the message that its rendered \
-              config was not found. In OpenShift the machine-config operator takes single files by \
-              name, not a folder, and bootkube.sh then copies the whole manifests folder beside them \
-              for the server's own computation. The server's certificate comes from an authority of \
-              its own, and only that authority's certificate is given to machines, never its key; \
-              machines that were prepared with another set of assets refuse the server, and rightly \
-              so.",
+        why: "Further machines know almost nothing at their first boot: an address, and the \
+              authority to trust there. They ask that address for everything else, files, units, \
+              the kubelet's settings, and this step renders the answers, one for each pool of \
+              machines, and the pod that serves them during the bootstrap. The answer must be \
+              equal to what the cluster computes for itself later: if one of your manifests \
+              reaches only one of the two, each machine is found to be degraded the moment it \
+              joins, with the message that its rendered config was not found. In OpenShift the \
+              machine-config operator takes single files by name, not a folder, and bootkube.sh \
+              then copies the whole manifests folder beside them for the server's own \
+              computation. The server's certificate comes from an authority of its own, and only \
+              that authority's certificate is given to machines, never its key; machines that \
+              were prepared with another set of assets refuse the server, and rightly so.",
         reads: &[
             "ASSETS/tls/machine-config-server.crt",
             "ASSETS/config-bootstrap/",

@@ -13,20 +13,20 @@ pub(crate) static STEP: Outline = Outline {
     name: "start-control-plane",
     about: &About {
         title: "Start the first control plane as static pods",
-        why: "So far there are only files; now the kubelet is given the four static pods, and from \
-              them come etcd, the API server, the controller manager and the scheduler, without \
-              any cluster that could have scheduled them. Nobody commands their order: all four \
-              start at once, and each tries again until what it needs answers. Secrets go first, \
-              then the pods, each written under a name that begins with a dot and then renamed, \
-              because the kubelet runs every other file that it sees in that folder, half-written \
-              ones and backup copies included. cluster-bootstrap does the same with two habits \
-              that hurt: it insists that the files are absent, so that a start that was killed can \
-              never be started again, and on any failure it tears the control plane down before \
-              anybody has looked at it; ours knows its own files again, and leaves the evidence \
-              alone until `undo`. It also takes any answer of the API, even an error, for a sign \
-              of life, while we wait until `/readyz` says 200 to a client that checks the \
-              certificate. Images that are not pinned by digest are refused here, unless you \
-              insist.",
+        why: "So far there are only files; now the kubelet is given the four static pods, and \
+              from them come etcd, the API server, the controller manager and the scheduler, \
+              without any cluster that could have scheduled them. Nobody commands their order: \
+              all four start at once, and each tries again until what it needs answers. Secrets \
+              go first, then the pods, each written under a name that begins with a dot and then \
+              renamed, because the kubelet runs every other file that it sees in that folder, \
+              half-written ones and backup copies included. cluster-bootstrap does the same with \
+              two habits that hurt: it insists that the files are absent, so that a start that \
+              was killed can never be started again, and on any failure it tears the control \
+              plane down before anybody has looked at it; ours knows its own files again, and \
+              leaves the evidence alone until `undo`. It also takes any answer of the API, even \
+              an error, for a sign of life, while we wait until `/readyz` says 200 to a client \
+              that checks the certificate. Images that are not pinned by digest are refused here, \
+              unless you insist.",
         reads: &[
             "ASSETS/tls/",
             "ASSETS/auth/",

@@ -12,15 +12,16 @@ pub(crate) static STEP: Outline = Outline {
     name: "restore-overrides",
     about: &About {
         title: "Give all objects back to the version operator",
-        why: "You may bring manifests of your own for objects that are also part of the release, and \
-              during the bootstrap two parties could create them: the bootstrap, from your files, and \
-              the version operator, from the release. So that the release does not win that race, the \
-              version operator starts with a list of overrides that tells it to leave those objects \
-              alone; this step sets the list back to what you had asked for, as soon as your objects \
-              exist. Without it the release would never again update what you once replaced, and \
-              nobody would remember why. A common description says that bootkube.sh applies a folder \
-              of manifests here; in truth it is one merge patch of the ClusterVersion's overrides, \
-              repeated every ten seconds without end, while ours has a deadline.",
+        why: "You may bring manifests of your own for objects that are also part of the release, \
+              and during the bootstrap two parties could create them: the bootstrap, from your \
+              files, and the version operator, from the release. So that the release does not win \
+              that race, the version operator starts with a list of overrides that tells it to \
+              leave those objects alone; this step sets the list back to what you had asked for, \
+              as soon as your objects exist. Without it the release would never again update what \
+              you once replaced, and nobody would remember why. A common description says that \
+              bootkube.sh applies a folder of manifests here; in truth it is one merge patch of \
+              the ClusterVersion's overrides, repeated every ten seconds without end, while ours \
+              has a deadline.",
         reads: &["ASSETS/manifests/", "ASSETS/cvo-bootstrap/"],
         writes: &["ClusterVersion version: spec.overrides"],
         command: "\

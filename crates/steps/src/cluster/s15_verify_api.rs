@@ -12,17 +12,18 @@ pub(crate) static STEP: Outline = Outline {
     name: "verify-api",
     about: &About {
         title: "Verify that the API answers under every name that clients use",
-        why: "The step before has proved that the API answers on its own machine, and everything after \
-              it asks from elsewhere: through a DNS name, a load balancer, a virtual address. So the \
-              same question is asked the way clients will ask it, at the endpoint of the config, with \
-              the certificate checked against the cluster's authority; an answer over localhost \
-              together with none at the endpoint means that the load balancer or the name is wrong, \
-              and not the cluster. bootkube.sh asks with `curl -k`, which would also be content with \
-              somebody else's server, and goes on when the answer is bad, so that the error shows up \
-              only twenty minutes later as masters that never came. A wrong name here is the commonest \
-              reason for a bootstrap that seems to hang. Being alive is not enough either: the \
-              administrator's certificate is tried too, because an API that answers everybody but its \
-              administrator cannot be handed over.",
+        why: "The step before has proved that the API answers on its own machine, and everything \
+              after it asks from elsewhere: through a DNS name, a load balancer, a virtual \
+              address. So the same question is asked the way clients will ask it, at the endpoint \
+              of the config, with the certificate checked against the cluster's authority; an \
+              answer over localhost together with none at the endpoint means that the load \
+              balancer or the name is wrong, and not the cluster. bootkube.sh notes early on \
+              whether the names resolve, asks the API only at the very end, with `curl -k`, which \
+              would also be content with somebody else's server, and goes on if either fails, so \
+              that the error shows up much later as masters that never came. Wrong names and load \
+              balancers are among the commonest reasons for a bootstrap that seems to hang. Being \
+              alive is not enough either: the administrator's certificate is tried too, because \
+              an API that answers everybody but its administrator cannot be handed over.",
         reads: &[
             "ASSETS/auth/kubeconfig",
             "ASSETS/tls/ca.crt",

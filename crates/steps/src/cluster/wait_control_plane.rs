@@ -12,16 +12,17 @@ pub(crate) static STEP: Outline = Outline {
     name: "wait-control-plane",
     about: &About {
         title: "Wait until the real control plane runs beside the first one",
-        why: "The first control plane may go only when another one can take over in the same second, \
-              so API server, controller manager and scheduler must be seen to run, and to be ready, on \
-              the machines that stay. The history of this wait is instructive. bootkube and Tectonic \
-              let the old and the new API server fight for one port, the new one counting as running \
-              while it was still blocked on a lock, so that the hand-over sometimes found nobody home; \
-              cluster-bootstrap therefore asks for readiness, for a first revision on two machines, \
-              and waits thirty seconds more. We ask for readiness on every machine that the config \
-              counts, and do not add a fixed pause, because a pause is right for one machine and wrong \
-              for the next. In plain Kubernetes with one machine the first control plane is also the \
-              last one, and this is proved rather than assumed.",
+        why: "The first control plane may go only when another one can take over in the same \
+              second, so API server, controller manager and scheduler must be seen to run, and to \
+              be ready, on the machines that stay. The history of this wait is instructive. \
+              bootkube and Tectonic let the old and the new API server fight for one port, the \
+              new one counting as running while it was still blocked on a lock, so that the \
+              hand-over sometimes found nobody home; cluster-bootstrap therefore asks for \
+              readiness, for a first revision on two machines, and waits thirty seconds more. We \
+              ask for readiness on every machine that the config counts, and do not add a fixed \
+              pause, because a pause is right for one machine and wrong for the next. In plain \
+              Kubernetes with one machine the first control plane is also the last one, and this \
+              is proved rather than assumed.",
         reads: &["spec.controlPlane.replicas", "Pods of the control plane"],
         writes: &["nothing"],
         command: "\

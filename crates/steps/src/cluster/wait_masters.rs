@@ -18,12 +18,12 @@ pub(crate) static STEP: Outline = Outline {
               into it, ask for a certificate and be granted one, and each of these can fail on a \
               machine that nobody is logged in to. That is why this is a step of its own: \
               bootkube.sh has no such condition, it waits for pods that need nodes, and reports \
-              `timed out waiting for the condition` when there was never a node at all. What helps \
-              is to know how far they came: no request at the config server points to DNS or the \
-              load balancer, requests without a certificate point to trust, and certificates \
-              without a node to approval. Whether the nodes are ready is not asked yet: a node \
-              becomes ready only with a pod network, and that is an add-on; it is enough that each \
-              kubelet reports.",
+              `timed out waiting for the condition` when there was never a node at all. What \
+              helps is to know how far they came: no request at the config server points to DNS \
+              or the load balancer, requests without a certificate point to trust, and \
+              certificates without a node to approval. Whether the nodes are ready is not asked \
+              yet: a node becomes ready only with a pod network, and that is an add-on; it is \
+              enough that each kubelet reports.",
         reads: &[
             "spec.controlPlane.replicas",
             "Nodes, CertificateSigningRequests",

@@ -12,15 +12,16 @@ pub(crate) static STEP: Outline = Outline {
     name: "wait-version-operator",
     about: &About {
         title: "Wait until the version operator works on the release",
-        why: "From the hand-over on nobody pushes any more: what is still missing is installed by the \
-              version operator, and if that one does not run, the cluster stays as it is for ever, \
-              with a control plane and nothing on it. So it must run as an ordinary pod, scheduled by \
-              the new scheduler, and must have accepted the release, before the bootstrap steps back. \
-              It is not waited for all of its work to be done: that takes longer than everything \
-              before, needs workers that may join later, and is reported by the operator itself. Its \
-              log is full of `no matches for kind` in the beginning, which is normal as long as the \
-              number of such lines falls. bootkube.sh asks only that the pod runs, the installer waits \
-              for the result in a second command; the line between them is the same here.",
+        why: "From the hand-over on nobody pushes any more: what is still missing is installed by \
+              the version operator, and if that one does not run, the cluster stays as it is for \
+              ever, with a control plane and nothing on it. So it must run as an ordinary pod, \
+              scheduled by the new scheduler, and must have accepted the release, before the \
+              bootstrap steps back. It is not waited for all of its work to be done: that takes \
+              longer than everything before, needs workers that may join later, and is reported \
+              by the operator itself. Its log is full of `no matches for kind` in the beginning, \
+              which is normal as long as the number of such lines falls. bootkube.sh asks only \
+              that the pod runs, the installer waits for the result in a second command; the line \
+              between them is the same here.",
         reads: &["ClusterVersion version", "Pods of the version operator"],
         writes: &["nothing"],
         command: "\

@@ -102,6 +102,10 @@ const BAD: &[(&str, &[u8])] = &[
         b"apiVersion: v1\nkind: A\nmetadata: {name: ..}\n",
     ),
     (
+        "bell-name.yaml",
+        b"apiVersion: v1\nkind: A\nmetadata: {name: \"a\\ab\"}\n",
+    ),
+    (
         "generated.yaml",
         b"apiVersion: v1\nkind: A\nmetadata: {generateName: a-}\n",
     ),

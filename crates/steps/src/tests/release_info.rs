@@ -133,6 +133,7 @@ fn releases_that_cannot_be_trusted_are_refused_by_name() {
     linked.odd = vec![("release-manifests/x".into(), "a link".into())];
     let mut strange = good();
     strange.files[0].relative = "a\nb".into();
+    strange.files.push(tree(&[("c\\d", "")]).files.remove(0));
     let mut doubled = good();
     doubled
         .files
