@@ -45,6 +45,11 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// Ends the display before something else is printed.
+    pub(crate) fn finish(&self) {
+        self.progress.finish();
+    }
+
     /// Waits for a line of stdin; none if it ended or if the process was asked to stop.
     ///
     /// Reading blocks and cannot be called off, so a thread of its own does it.

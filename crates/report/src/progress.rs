@@ -99,6 +99,14 @@ impl Progress {
         }
     }
 
+    /// Ends the display, so that what is printed next begins on a line of its own.
+    pub fn finish(&self) {
+        match &self.0 {
+            Display::Live(live) => live.finish(),
+            Display::Plain(_) | Display::Json(_) => {}
+        }
+    }
+
     /// Lets someone else use the terminal, and draws again afterwards.
     pub fn suspend<R>(&self, act: impl FnOnce() -> R) -> R {
         match &self.0 {

@@ -115,7 +115,7 @@ fn footer(page: &mut Page<'_>, view: &StatusView) {
         n => format!(", {n} skipped"),
     };
     page.prose(0, &format!("{done} of {all} done{skipped}."));
-    if !view.pinned {
+    if !view.pinned && view.state != RunStateView::Undone {
         page.item(
             0,
             Sign::Warn,

@@ -171,6 +171,25 @@ fn a_long_journal_is_short_to_read() {
 }
 
 #[test]
+fn what_was_begun_and_taken_back_is_answered() {
+    use bootlace_model::record::Record;
+    let journal = samples::journal();
+    let style = Style::plain();
+    let mut log = LogText::new(&style, false);
+    let mut undone = journal[4].clone();
+    undone.rec = Record::UndoDone {
+        n: 0,
+        forced: false,
+    };
+    for line in [&journal[0], &journal[3], &undone] {
+        drop(log.push("", line));
+    }
+    let rest = log.finish();
+    assert!(rest.contains("1 effect taken back"), "{rest}");
+    assert!(!rest.contains("not answered"), "{rest}");
+}
+
+#[test]
 fn notations() {
     let view = samples::undone();
     assert_snapshot!("output_json", crate::output::json(&view).unwrap());

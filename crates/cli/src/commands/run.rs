@@ -42,6 +42,7 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
         Verb::Run => engine.run(),
         Verb::Resume => engine.resume(),
     };
+    watcher.finish();
     let told = tell(session, &engine, result.as_ref().ok());
     // What went wrong with the run matters more than what went wrong with telling about it.
     let report = result?;

@@ -15,7 +15,9 @@ pub(crate) fn undo(session: &mut Session, args: &Undo) -> Result<Ending, Fault> 
     wire::stop_on_signals(&work.host)?;
     let console = &session.console;
     let watcher = Watcher::new(console, &work.host, work.sequence);
-    let view = work.engine(&watcher).undo()?;
+    let undone = work.engine(&watcher).undo();
+    watcher.finish();
+    let view = undone?;
     let text = |style: &_| bootlace_report::undo::text(&view, style);
     console.show(&view, text)?;
     if view.refused.is_empty() {

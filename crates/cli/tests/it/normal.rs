@@ -11,7 +11,7 @@ pub(crate) fn text(text: &str) -> String {
     while at < chars.len() {
         let rest = &chars[at..];
         let fresh = at == 0 || !chars[at - 1].is_ascii_alphanumeric() && chars[at - 1] != '.';
-        let blots = [run_id, moment, time_of_day, duration, number, digest];
+        let blots = [run_id, moment, time_of_day, duration, days, number, digest];
         let blot = blots.iter().find_map(|blot| blot(rest)).filter(|_| fresh);
         if let Some((length, instead)) = blot {
             shown.push_str(&instead);
@@ -76,6 +76,13 @@ fn duration(rest: &[char]) -> Blot {
     ))
 }
 
+/// `365 days left` in the second of issue, `364 days left` right after it.
+fn days(rest: &[char]) -> Blot {
+    let length = digits(rest);
+    let days = length > 0 && shape(&rest[length..], " days left");
+    days.then(|| (length, "N".repeat(length)))
+}
+
 /// Numbers of JSON that say how long something took.
 fn number(rest: &[char]) -> Blot {
     for key in [
@@ -116,8 +123,8 @@ fn bars(text: &str) -> String {
 #[test]
 fn what_differs_is_blotted_out_and_nothing_else() {
     let seen = "[   1.23s] ✓ 20261115T081523Z-cluster-0beF at 2026-11-15T08:15:23.5Z 10.244.0.0/16 \
-                v1.36.3 08:15:23.123 {\"seconds\": 0.25} 12.5s\n  step  0.31s  ━━━━\n";
+                v1.36.3 365 days left 08:15:23.123 {\"seconds\": 0.25} 12.5s\n  step  0.31s  ━━━━\n";
     let wanted = "[   0.00s] ✓ 20260101T000000Z-cluster-0000 at 2026-01-01T00:00:00Z 10.244.0.0/16 \
-                  v1.36.3 00:00:00.000 {\"seconds\": 0} 0.00s\n  step  0.00s  ━\n";
+                  v1.36.3 NNN days left 00:00:00.000 {\"seconds\": 0} 0.00s\n  step  0.00s  ━\n";
     assert_eq!(text(seen), wanted);
 }

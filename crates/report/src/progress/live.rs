@@ -1,6 +1,7 @@
 //! Lines that are redrawn on a terminal: one for each running step, below the lines that stay.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub(super) struct Live {
 
 struct State {
     lines: Lines,
+    /// Whether the cursor stands behind a line that stays.
+    behind_a_line: bool,
     running: BTreeMap<StepId, (ProgressBar, Arc<Mutex<Running>>)>,
 }
 
@@ -64,6 +67,7 @@ impl Live {
     ) -> Self {
         let state = State {
             lines: Lines::new(style, detail),
+            behind_a_line: false,
             running: BTreeMap::new(),
         };
         Self {
@@ -88,6 +92,20 @@ impl Live {
         for line in lines {
             // Nobody may be watching any more, which is no reason to stop the run.
             drop(self.terminal.println(line.trim_end()));
+            state.behind_a_line = true;
+        }
+    }
+
+    /// Removes what is redrawn, and leaves the line that the cursor stands behind.
+    pub(super) fn finish(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        for (bar, _) in std::mem::take(&mut state.running).into_values() {
+            self.end(&bar);
+        }
+        if std::mem::take(&mut state.behind_a_line) {
+            let end_line = || std::io::stderr().write_all(b"\n");
+            // Nobody may be watching any more, and there is nothing left to show.
+            drop(self.terminal.suspend(end_line));
         }
     }
 
