@@ -148,7 +148,7 @@ pub(crate) fn fault_text(fault: &Fault, output: Output, style: &Style) -> String
     let view = ErrorView::from(fault);
     match output {
         Output::Text => text(),
-        Output::Json => bootlace_report::output::json(&view).unwrap_or_else(|_| text()),
+        Output::Json => bootlace_report::output::json_line(&view).unwrap_or_else(|_| text()),
         Output::Yaml => bootlace_report::output::yaml(&view).unwrap_or_else(|_| text()),
     }
 }

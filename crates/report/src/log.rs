@@ -5,10 +5,11 @@
 //! begun and never answered is told at the end.
 
 mod group;
+mod words;
 
 use std::collections::BTreeMap;
 
-use bootlace_model::record::{Line, Outcome, Record};
+use bootlace_model::record::{Line, Record};
 use jiff::Timestamp;
 
 use self::group::{Effects, Groups};
@@ -16,7 +17,7 @@ use crate::page::{Page, pad};
 use crate::plan::kind_name;
 use crate::style::Style;
 use crate::theme::{Sign, Tone};
-use crate::words::{clean, count, number_of, one_line};
+use crate::words::{clean, count, one_line};
 
 /// The most effects without an answer that are listed one by one.
 const MOST_UNANSWERED: usize = 10;
@@ -53,7 +54,10 @@ impl<'a> LogText<'a> {
         let mut page = Page::new(self.style);
         if !self.take_effect(&mut page, line) {
             self.tell_groups(&mut page);
-            let (sign, words) = self.words(raw, &line.rec);
+            let (sign, words) = match self.about_step(&line.rec) {
+                Some((step, (sign, words))) => (sign, format!("{step}: {words}")),
+                None => words::of_run(raw, &line.rec),
+            };
             self.tell(&mut page, line.at, sign, &words);
             self.tell_more(&mut page, &line.rec);
         }
@@ -125,6 +129,22 @@ impl<'a> LogText<'a> {
         true
     }
 
+    /// Names the step that a record is about, and tells in words what it says of it.
+    fn about_step(&self, record: &Record) -> Option<(String, (Sign, String))> {
+        let step = match record {
+            Record::UndoRefused { n, .. } => self.step_of(*n),
+            Record::StepStarted { step }
+            | Record::StepPlanned { step, .. }
+            | Record::FactLearned { step, .. }
+            | Record::Verified { step, .. }
+            | Record::Skipped { step, .. }
+            | Record::Failed { step, .. }
+            | Record::StepUndone { step } => step.step().to_owned(),
+            _ => return None,
+        };
+        Some((step, words::of_step(record, self.verbose)))
+    }
+
     fn step_of(&self, n: u64) -> String {
         let step = self.steps.get(&n).cloned();
         step.unwrap_or_else(|| "a step that is not in this journal".into())
@@ -157,74 +177,6 @@ impl<'a> LogText<'a> {
         page.hung(&front, rest, words);
     }
 
-    /// Tells in words what a record about the run or a step says.
-    fn words(&self, raw: &str, record: &Record) -> (Sign, String) {
-        match record {
-            Record::RunOpened {
-                run,
-                sequence,
-                tool,
-                ..
-            } => (
-                Sign::Active,
-                format!("run {run} of {sequence} opened by bootlace {tool}"),
-            ),
-            Record::RunResumed { config, tool, .. } => {
-                let changed = config.as_ref().map_or("", |_| ", with changed settings");
-                (
-                    Sign::Active,
-                    format!("run resumed by bootlace {tool}{changed}"),
-                )
-            }
-            Record::StepStarted { step } => (Sign::Active, format!("{}: started", step.step())),
-            Record::StepPlanned { step, effects, .. } => (
-                Sign::Todo,
-                format!("{}: {} missing", step.step(), count(*effects, "effect")),
-            ),
-            Record::FactLearned { step, fact, value } if self.verbose => (
-                Sign::Item,
-                format!("{}: learned {fact} = {value}", step.step()),
-            ),
-            Record::FactLearned { step, fact, .. } => {
-                (Sign::Item, format!("{}: learned {fact}", step.step()))
-            }
-            Record::Verified { step, evidence } => {
-                let proofs = count(number_of(evidence), "proof");
-                (Sign::Good, format!("{}: verified by {proofs}", step.step()))
-            }
-            Record::Skipped { step, reason } => {
-                (Sign::Skipped, format!("{}: skipped: {reason}", step.step()))
-            }
-            Record::Failed { step, fault } => (
-                Sign::Bad,
-                format!("{}: failed: {}", step.step(), fault.message),
-            ),
-            Record::UndoRefused { n, target, why } => (
-                Sign::Bad,
-                format!("{}: {target} was left alone: {why}", self.step_of(*n)),
-            ),
-            Record::StepUndone { step } => (Sign::Undone, format!("{}: undone", step.step())),
-            Record::TailCut { bytes } => {
-                let bytes = count(*bytes, "byte");
-                (
-                    Sign::Warn,
-                    format!("{bytes} of torn lines were cut off after a crash"),
-                )
-            }
-            Record::RunClosed { outcome } => closed(*outcome),
-            Record::Unknown => {
-                let kind = unknown_kind(raw);
-                let words =
-                    format!("a record of the unknown kind {kind}; a newer version wrote it");
-                (Sign::Unknown, words)
-            }
-            Record::Intent { n, .. }
-            | Record::Done { n, .. }
-            | Record::UndoIntent { n }
-            | Record::UndoDone { n, .. } => (Sign::Item, format!("effect {n}")),
-        }
-    }
-
     /// Adds what belongs to a record and needs lines of its own.
     fn tell_more(&self, page: &mut Page<'_>, record: &Record) {
         let indent = 12 + 2 + self.style.sign_width() + 1;
@@ -242,22 +194,4 @@ impl<'a> LogText<'a> {
             _ => {}
         }
     }
-}
-
-fn closed(outcome: Outcome) -> (Sign, String) {
-    let (sign, word) = match outcome {
-        Outcome::Succeeded => (Sign::Good, "succeeded"),
-        Outcome::Failed => (Sign::Bad, "failed"),
-        Outcome::Interrupted => (Sign::Warn, "interrupted"),
-        Outcome::Undone => (Sign::Undone, "undone"),
-    };
-    (sign, format!("run {word}"))
-}
-
-fn unknown_kind(raw: &str) -> String {
-    let line: Option<serde_json::Value> = serde_json::from_str(raw).ok();
-    let kind = line
-        .as_ref()
-        .and_then(|line| line.pointer("/rec/kind")?.as_str());
-    format!("{:?}", kind.unwrap_or("?"))
 }

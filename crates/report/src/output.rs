@@ -11,6 +11,14 @@ pub fn json<T: Serialize>(view: &T) -> Result<String, Fault> {
     Ok(text)
 }
 
+/// Writes a view as JSON on one line, for streams in which every line is an object.
+pub fn json_line<T: Serialize>(view: &T) -> Result<String, Fault> {
+    let mut text = serde_json::to_string(view)
+        .map_err(|error| Fault::internal(format!("cannot write JSON: {error}")))?;
+    text.push('\n');
+    Ok(text)
+}
+
 /// Writes a view as one YAML document.
 pub fn yaml<T: Serialize>(view: &T) -> Result<String, Fault> {
     let mut text = serde_saphyr::to_string(view)

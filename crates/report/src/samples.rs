@@ -1,16 +1,19 @@
 //! Views, records and events for the snapshots of this crate.
 
-use bootlace_model::effect::{EffectKind, Origin};
+mod journal;
+mod outcomes;
+
+use bootlace_model::effect::EffectKind;
 use bootlace_model::fault::{Fault, FaultKind, Place};
-use bootlace_model::ids::{BootId, Digest, RunId, StepId};
-use bootlace_model::record::{Before, EffectRecord, LINE_VERSION, Line, Outcome, Record};
+use bootlace_model::ids::StepId;
 use bootlace_model::view::{
-    CertificateView, CheckView, ExplainView, ExplainedExpectation, ExplainedStep, ExplainedUndo,
-    PkiView, PlanView, PlannedEffect, PlannedState, PlannedStep, RefusedView, RunStateView,
-    RunSummary, RunsView, StatusView, StepStateView, StepStatus, UndoView, VerifyView,
+    ExplainView, ExplainedExpectation, ExplainedStep, ExplainedUndo, PlanView, PlannedEffect,
+    PlannedState, PlannedStep,
 };
 use jiff::Timestamp;
 
+pub(crate) use self::journal::journal;
+pub(crate) use self::outcomes::{certificates, runs, status, succeeded, undone, verified};
 use crate::outline::{Outline, OutlinedStep};
 
 pub(crate) const RUN: &str = "20261115T120000Z-cluster-beef";
@@ -127,20 +130,14 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
     }
 }
 
-pub(crate) fn planned() -> PlanView {
+fn planned_effects() -> Vec<PlannedEffect> {
     let effect = |kind, target: &str, detail: &str, command: &str| PlannedEffect {
         kind,
         target: target.into(),
         detail: detail.into(),
         command: command.into(),
     };
-    let step = |id: &str, state, effects, reason: Option<&str>| PlannedStep {
-        id: id.into(),
-        state,
-        effects,
-        reason: reason.map(Into::into),
-    };
-    let effects = vec![
+    vec![
         effect(
             EffectKind::MakeDirectory,
             "/opt/bootlace/manifests",
@@ -171,7 +168,16 @@ pub(crate) fn planned() -> PlanView {
             "within 10 s, may be run again",
             "modprobe overlay",
         ),
-    ];
+    ]
+}
+
+pub(crate) fn planned() -> PlanView {
+    let step = |id: &str, state, effects, reason: Option<&str>| PlannedStep {
+        id: id.into(),
+        state,
+        effects,
+        reason: reason.map(Into::into),
+    };
     let unbuilt = STEPS.iter().skip(3).map(|(id, _, _)| {
         step(
             id,
@@ -182,7 +188,12 @@ pub(crate) fn planned() -> PlanView {
     });
     let mut steps = vec![
         step("prepare-assets", PlannedState::Done, vec![], None),
-        step("copy-manifests", PlannedState::Todo, effects, None),
+        step(
+            "copy-manifests",
+            PlannedState::Todo,
+            planned_effects(),
+            None,
+        ),
         step(
             "release-info",
             PlannedState::Unknown,
@@ -217,272 +228,4 @@ pub(crate) fn fault() -> Fault {
     .detail("an evil \x1b[2Jdetail")
     .hint("remove one of the two lines, then type `bootlace resume cluster`")
     .hint("`bootlace undo cluster` takes back what was done so far")
-}
-
-pub(crate) fn status() -> StatusView {
-    let step = |id: &str, state, seconds: Option<f64>| StepStatus {
-        id: id.into(),
-        state,
-        started: seconds.map(|_| "2026-11-15T12:00:00.25Z".into()),
-        seconds,
-        evidence: vec![],
-        reason: None,
-        error: None,
-    };
-    let mut steps = vec![
-        step("prepare-assets", StepStateView::Done, Some(0.314)),
-        step("copy-manifests", StepStateView::Skipped, Some(0.0)),
-        step("release-info", StepStateView::Failed, Some(61.5)),
-    ];
-    steps[0].evidence = vec!["/opt/bootlace/tls/root-ca.key: mode 0600".into()];
-    steps[1].reason = Some("spec.manifests names no folder".into());
-    steps[2].error = Some(fault());
-    let todo = STEPS.iter().skip(3);
-    steps.extend(todo.map(|(id, _, _)| step(id, StepStateView::Todo, None)));
-    StatusView {
-        run: RUN.into(),
-        sequence: "cluster".into(),
-        state: RunStateView::Failed,
-        steps,
-        insecure: vec!["insecure-skip-signature".into()],
-        pinned: false,
-        refused: vec!["/opt/bootlace/manifests/mine.yaml".into()],
-    }
-}
-
-pub(crate) fn succeeded() -> StatusView {
-    let mut view = status();
-    view.steps.truncate(3);
-    for (step, seconds) in view.steps.iter_mut().zip([0.314, 0.002, 0.11]) {
-        step.state = StepStateView::Done;
-        step.seconds = Some(seconds);
-        step.error = None;
-        step.reason = None;
-    }
-    view.state = RunStateView::Succeeded;
-    view.pinned = true;
-    view.insecure.clear();
-    view.refused.clear();
-    view
-}
-
-pub(crate) fn verified() -> VerifyView {
-    let check = |step: &str, what: &str, ok, found: &str| CheckView {
-        step: step.into(),
-        what: what.into(),
-        ok,
-        found: found.into(),
-        because: "whoever reads it can sign as the cluster".into(),
-    };
-    VerifyView {
-        run: RUN.into(),
-        sequence: "cluster".into(),
-        ok: false,
-        checks: vec![
-            check(
-                "prepare-assets",
-                "the key /opt/bootlace/tls/root-ca.key is readable by its owner alone",
-                false,
-                "mode 0644",
-            ),
-            check(
-                "prepare-assets",
-                "/opt/bootlace/tls/root-ca.crt exists",
-                true,
-                "it does",
-            ),
-            check(
-                "copy-manifests",
-                "/opt/bootlace/manifests exists",
-                true,
-                "it does",
-            ),
-        ],
-    }
-}
-
-pub(crate) fn undone() -> UndoView {
-    UndoView {
-        run: RUN.into(),
-        undone: 46,
-        refused: vec![RefusedView {
-            step: "copy-manifests".into(),
-            target: "/opt/bootlace/manifests/mine.yaml".into(),
-            why: "someone edited it since: its content is neither what this run wrote nor what was there before".into(),
-        }],
-    }
-}
-
-pub(crate) fn runs() -> RunsView {
-    let run = |run: &str, state, done, problem: Option<&str>| RunSummary {
-        run: run.into(),
-        sequence: "cluster".into(),
-        state,
-        opened: "2026-11-15T12:00:00Z".into(),
-        done,
-        of: 23,
-        problem: problem.map(Into::into),
-    };
-    RunsView {
-        runs: vec![
-            run(
-                "20261114T080000Z-cluster-0001",
-                Some(RunStateView::Undone),
-                0,
-                None,
-            ),
-            run(
-                "20261114T090000Z-cluster-0002",
-                None,
-                0,
-                Some("line 17 does not follow line 16: its `prev` is not the hash of that line"),
-            ),
-            run(RUN, Some(RunStateView::Interrupted), 12, None),
-        ],
-    }
-}
-
-pub(crate) fn certificates() -> PkiView {
-    let certificate = |path: &str, days: Option<i64>, problems: &[&str]| CertificateView {
-        path: path.into(),
-        subject: "O=system:masters, CN=admin".into(),
-        issuer: "CN=kubernetes-ca".into(),
-        not_after: days.map(|_| "2027-11-15T12:00:00Z".into()),
-        days_left: days,
-        ok: problems.is_empty(),
-        problems: problems.iter().map(|&p| p.into()).collect(),
-    };
-    PkiView {
-        certificates: vec![
-            certificate("/opt/bootlace/tls/root-ca.crt", Some(3649), &[]),
-            certificate(
-                "/opt/bootlace/tls/admin.crt",
-                Some(-3),
-                &["it expired on 2026-11-12 12:00 UTC"],
-            ),
-            certificate(
-                "/opt/bootlace/tls/kube-apiserver.crt",
-                None,
-                &["it is absent"],
-            ),
-        ],
-    }
-}
-
-/// Makes journal lines of records, a tenth of a second apart.
-pub(crate) fn lines(records: Vec<Record>) -> Vec<Line> {
-    let numbered = (0_u32..).zip(records);
-    let lines = numbered.map(|(n, rec)| Line {
-        v: LINE_VERSION,
-        seq: u64::from(n),
-        prev: Digest::of(b""),
-        at: at(i64::from(n) * 100),
-        rec,
-    });
-    lines.collect()
-}
-
-fn intent(n: u64, step: &str, kind: EffectKind) -> Record {
-    let effect = EffectRecord {
-        kind,
-        target: format!("/opt/bootlace/file-{n}"),
-        digest: None,
-        origin: Origin::new("built-in", "sample"),
-        undo: None,
-        products: vec![],
-        no_inverse: None,
-    };
-    Record::Intent {
-        n,
-        step: id(step),
-        effect,
-        before: Before::default(),
-    }
-}
-
-fn done(n: u64, found: bool) -> Record {
-    Record::Done {
-        n,
-        after: vec![],
-        found,
-    }
-}
-
-pub(crate) fn journal() -> Vec<Line> {
-    let boot = BootId::new("00000000-0000-0000-0000-000000000000");
-    let mut records = vec![
-        Record::RunOpened {
-            run: RunId::parse(RUN).unwrap(),
-            sequence: "cluster".into(),
-            config: serde_json::json!({}),
-            tool: "0.1.0".into(),
-            boot: boot.clone(),
-            insecure: vec!["insecure-skip-signature".into()],
-        },
-        Record::StepStarted {
-            step: id("prepare-assets"),
-        },
-        Record::StepPlanned {
-            step: id("prepare-assets"),
-            plan: Digest::of(b"plan"),
-            effects: 6,
-        },
-    ];
-    let kinds = [EffectKind::MakeKey, EffectKind::PutFile];
-    records.extend(
-        (0..6)
-            .zip(kinds.iter().cycle())
-            .map(|(n, kind)| intent(n, "prepare-assets", *kind)),
-    );
-    records.extend((0..6).map(|n| done(n, n == 5)));
-    records.extend([
-        Record::FactLearned {
-            step: id("prepare-assets"),
-            fact: "pki.root".into(),
-            value: serde_json::json!("sha256:11"),
-        },
-        Record::Verified {
-            step: id("prepare-assets"),
-            evidence: vec!["root-ca.key: mode 0600".into(), "root-ca.crt: valid".into()],
-        },
-        Record::StepStarted {
-            step: id("copy-manifests"),
-        },
-        Record::StepStarted {
-            step: id("release-info"),
-        },
-        intent(6, "copy-manifests", EffectKind::PutFile),
-        intent(7, "release-info", EffectKind::PutFile),
-        done(7, false),
-        Record::TailCut { bytes: 120 },
-        Record::RunResumed {
-            config: Some(serde_json::json!({})),
-            tool: "0.1.1".into(),
-            boot,
-            insecure: vec![],
-        },
-        Record::Skipped {
-            step: id("clean-assets"),
-            reason: "assets were not pulled from a store".into(),
-        },
-        Record::Failed {
-            step: id("release-info"),
-            fault: fault(),
-        },
-        Record::RunClosed {
-            outcome: Outcome::Failed,
-        },
-        Record::UndoIntent { n: 7 },
-        Record::UndoDone { n: 7, forced: true },
-        Record::UndoRefused {
-            n: 5,
-            target: "/opt/bootlace/file-5".into(),
-            why: "someone edited it since".into(),
-        },
-        Record::StepUndone {
-            step: id("release-info"),
-        },
-        Record::Unknown,
-    ]);
-    lines(records)
 }

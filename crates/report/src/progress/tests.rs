@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bootlace_model::event::Event;
-use bootlace_model::ids::RunId;
+use bootlace_model::ids::{RunId, StepId};
 use indicatif::{ProgressDrawTarget, TermLike};
 use insta::assert_snapshot;
 
@@ -70,7 +70,20 @@ impl TermLike for Paper {
 
 /// A story in which everything happens once, with the moment of each event.
 fn story() -> Vec<(i64, Event)> {
-    let step = || id("prepare-assets");
+    let mut story = begin();
+    story.extend(end());
+    story
+}
+
+fn step() -> StepId {
+    id("prepare-assets")
+}
+
+fn run() -> RunId {
+    RunId::parse(RUN).unwrap()
+}
+
+fn begin() -> Vec<(i64, Event)> {
     let latest = |n: u64| format!("/opt/bootlace/tls/key-{n}.key");
     let advanced = |n: u64| Event::StepAdvanced {
         step: step(),
@@ -78,7 +91,6 @@ fn story() -> Vec<(i64, Event)> {
         of: 47,
         latest: latest(n),
     };
-    let run = || RunId::parse(RUN).unwrap();
     vec![
         (
             0,
@@ -118,6 +130,11 @@ fn story() -> Vec<(i64, Event)> {
         (500, advanced(12)),
         (2600, advanced(30)),
         (2700, advanced(31)),
+    ]
+}
+
+fn end() -> Vec<(i64, Event)> {
+    vec![
         (
             3000,
             Event::StepWaiting {

@@ -8,7 +8,8 @@ const RUN: &str = "run cluster --to release-info";
 
 fn ran() -> Place {
     let place = Place::with_config();
-    assert_eq!(code(&mut place.command(RUN)), Some(0));
+    let mut run = place.command(&format!("{RUN} --jobs 1"));
+    assert_eq!(code(&mut run), Some(0));
     place
 }
 
@@ -55,6 +56,24 @@ fn programs_get_events_and_the_status() {
 }
 
 #[test]
+fn every_line_of_a_failing_run_is_an_object_for_programs() {
+    let place = Place::with_config();
+    place.write("opt/bootlace/tls/ca.crt", "not ours");
+    let words = "run cluster --only prepare-assets --progress json -o json";
+    let output = place.command(words).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let lines = stderr
+        .lines()
+        .map(serde_json::from_str::<serde_json::Value>);
+    let lines: Vec<serde_json::Value> = lines.collect::<Result<_, _>>().unwrap();
+    let error = &lines.last().unwrap()["error"];
+    assert_eq!(error["step"], "prepare-assets", "{stderr}");
+    assert_eq!(error["code"].as_i64(), output.status.code().map(i64::from));
+    let status: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(status["state"], "failed");
+}
+
+#[test]
 fn quiet_is_silent_when_nothing_fails() {
     let place = Place::with_config();
     let said = place.call(&format!("{RUN} -q"));
@@ -92,6 +111,8 @@ fn the_journal_is_told() {
     assert_snapshot!("status", place.call("status cluster"));
     assert_snapshot!("runs", place.call("runs"));
     assert_snapshot!("log", place.call("log cluster --only release-info"));
+    let yaml = place.call("log cluster -o yaml");
+    assert!(yaml.contains("kind: run-opened"), "{yaml}");
     let raw = place
         .command("log cluster -o json")
         .output()
