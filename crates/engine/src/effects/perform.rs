@@ -205,9 +205,6 @@ impl Staging {
                             left.push(path);
                         }
                     }
-                    // Several effects of a group may have found that folder missing; it goes once.
-                    Err(HostError::Io { error, .. })
-                        if error.kind() == std::io::ErrorKind::NotFound => {}
                     other => other?,
                 },
             }
