@@ -1,6 +1,6 @@
 //! What is shown on stderr while a run is under way.
 //!
-//! [`live`] redraws a terminal, [`plain`] writes lines that suit a log file, [`json`] writes one
+//! `live` redraws a terminal, `plain` writes lines that suit a log file, `json` writes one
 //! event a line for other programs. All three are told the same events, from several threads.
 //! A display that cannot be written to is given up silently: a run must not fail because nobody
 //! watches it any more.
