@@ -1,0 +1,119 @@
+//! One writer at a time.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use bootlace_engine::port::{Command, Host as _, HostError};
+use bootlace_host::RealHost;
+
+use crate::world::{World, again, path};
+
+/// Tells a process of its own in which root it shall hold a lock.
+const ROOT: &str = "BOOTLACE_TEST_LOCK_ROOT";
+
+#[test]
+fn a_lock_is_held_by_one_and_names_its_holder() {
+    let world = World::new();
+    let (dir, _) = world.root();
+    assert_eq!(world.host.lock_holder(dir.as_ref(), "lock").unwrap(), None);
+    let lock = world.host.lock(dir.as_ref(), "lock").unwrap();
+    let me = format!("process {} (", std::process::id());
+    let error = world.host.lock(dir.as_ref(), "lock").unwrap_err();
+    let HostError::Locked { path, holder } = &error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(path, "/lock");
+    assert!(holder.starts_with(&me) && holder.ends_with(')'), "{holder}");
+    let told = world.host.lock_holder(dir.as_ref(), "lock").unwrap();
+    assert_eq!(told.as_ref(), Some(holder));
+    drop(lock);
+    assert_eq!(world.host.lock_holder(dir.as_ref(), "lock").unwrap(), None);
+    drop(world.host.lock(dir.as_ref(), "lock").unwrap());
+}
+
+#[test]
+fn looking_for_the_holder_does_not_get_in_the_way() {
+    let world = World::new();
+    let (dir, _) = world.root();
+    drop(world.host.lock(dir.as_ref(), "lock").unwrap());
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                world.host.lock_holder(dir.as_ref(), "lock").unwrap();
+            }
+        });
+        for _ in 0..100 {
+            drop(world.host.lock(dir.as_ref(), "lock").unwrap());
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+/// Holds a lock until it is killed, if it is started for that.
+#[test]
+fn hold() {
+    let Some(root) = std::env::var_os(ROOT) else {
+        return;
+    };
+    let host = RealHost::builder().root(root).proxy(None).build();
+    let dir = host.open_dir(&path("/")).unwrap().unwrap();
+    let _lock = host.lock(dir.as_ref(), "lock").unwrap();
+    println!("\nheld");
+    std::thread::sleep(Duration::from_mins(1));
+}
+
+#[test]
+fn a_lock_ends_with_its_process() {
+    let world = World::new();
+    let (dir, real) = world.root();
+    let mut holder = again("lock::hold")
+        .env(ROOT, &real)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line == "held"));
+    let told = world
+        .host
+        .lock_holder(dir.as_ref(), "lock")
+        .unwrap()
+        .unwrap();
+    let expected = format!("process {} (", holder.id());
+    assert!(
+        told.starts_with(&expected) && told.contains("lock::hold"),
+        "{told}"
+    );
+    assert!(world.host.lock(dir.as_ref(), "lock").is_err());
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    // The file still names the dead process, and blocks nobody.
+    let left = std::fs::read_to_string(real.join("lock")).unwrap();
+    assert!(left.starts_with(&holder.id().to_string()), "{left}");
+    assert_eq!(world.host.lock_holder(dir.as_ref(), "lock").unwrap(), None);
+    drop(world.host.lock(dir.as_ref(), "lock").unwrap());
+}
+
+#[test]
+fn programs_that_are_started_do_not_keep_a_lock() {
+    let world = World::new();
+    let (dir, _) = world.root();
+    let lock = world.host.lock(dir.as_ref(), "lock").unwrap();
+    let argv = ["sh", "-c", "sleep 20 >/dev/null 2>&1 & echo $!"].map(str::to_owned);
+    let command = Command {
+        argv: &argv,
+        env: vec![],
+        directory: None,
+        within: Duration::from_secs(10),
+        keep: 100,
+    };
+    let output = world.host.run(&command).unwrap();
+    drop(lock);
+    let begun = Instant::now();
+    drop(world.host.lock(dir.as_ref(), "lock").unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    let child = String::from_utf8(output.stdout).unwrap();
+    let child = rustix::process::Pid::from_raw(child.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
+}
