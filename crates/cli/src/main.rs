@@ -1,2 +1,28 @@
-//! The command line of bootlace.
-fn main() {}
+//! `bootlace`: brings machines and clusters to life, one step at a time.
+
+mod args;
+mod commands;
+mod config_files;
+mod console;
+mod environment;
+mod error;
+mod observer;
+mod paths;
+mod retype;
+mod session;
+mod wire;
+
+use std::process::ExitCode;
+
+use crate::session::Session;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    let cli = match error::parse(&words) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let mut session = Session::new(cli.globals);
+    let result = commands::dispatch(cli.command, &mut session);
+    error::end(result, &session)
+}

@@ -1,6 +1,9 @@
 //! The real program, killed at random moments: it goes on, and ends where an undisturbed run ends.
 
-#![expect(clippy::disallowed_methods, reason = "the test stands outside of the product and kills it")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the test stands outside of the product and kills it"
+)]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -57,9 +60,18 @@ impl Lab {
         if verb == "run" {
             command.args(["--to", "release-info"]);
         }
-        command.arg("--root").arg(root).arg("--config").arg(self.folder.path().join("cluster.yaml"));
+        command
+            .arg("--root")
+            .arg(root)
+            .arg("--config")
+            .arg(self.folder.path().join("cluster.yaml"));
         command.args(["--progress", "plain", "-q"]).env_clear();
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     }
 
     fn to_its_end(&self, verb: &str, root: &Path) {
@@ -71,7 +83,13 @@ impl Lab {
 
 fn image_references() -> String {
     let digest = "0".repeat(64);
-    let names = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd", "pause"];
+    let names = [
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "etcd",
+        "pause",
+    ];
     let tags: Vec<String> = names
         .iter()
         .map(|name| {
@@ -90,8 +108,12 @@ fn binary() -> PathBuf {
 }
 
 fn seed() -> u64 {
-    let given = std::env::var("BOOTLACE_SEED").ok().and_then(|text| text.parse().ok());
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let given = std::env::var("BOOTLACE_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     given.unwrap_or(u64::from(now.subsec_nanos()))
 }
 
@@ -167,6 +189,10 @@ fn undo_killed(lab: &Lab, root: &Path, longest: Duration, dice: &mut Dice) -> u3
     lab.to_its_end("undo", root);
     let state = TargetPath::new("/var").unwrap();
     let left = Snapshot::of_folder(root, &[state]).unwrap();
-    assert!(left.0.len() == 1, "left behind: {:?}", left.0.keys().collect::<Vec<_>>());
+    assert!(
+        left.0.len() == 1,
+        "left behind: {:?}",
+        left.0.keys().collect::<Vec<_>>()
+    );
     kills
 }

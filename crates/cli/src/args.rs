@@ -1,0 +1,329 @@
+//! The command line, as a value.
+
+use std::path::PathBuf;
+
+use bootlace_model::step::Choice;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// What a person sees who types `bootlace` and nothing else.
+const START_HERE: &str = "\
+Start here:
+  bootlace explain cluster              what there is to do, and why
+  bootlace plan cluster --root DIR      what that would change; touches nothing
+  bootlace run cluster --root DIR --to release-info      do it, in a folder
+";
+
+/// Bring machines and clusters to life, one step at a time
+///
+/// Every step explains itself, is planned without touching anything, is run, verified, resumed
+/// after a power cut, and taken back.
+#[derive(Debug, Parser)]
+#[command(name = "bootlace", version, after_help = START_HERE, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Flags that every command takes, before or after its name.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Flags everywhere")]
+pub(crate) struct Globals {
+    /// A config file; several are merged, later ones win [default: all of /etc/bootlace/*.yaml]
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(env = "BOOTLACE_CONFIG", hide_env_values = true)]
+    pub(crate) config: Vec<PathBuf>,
+    /// The root of the machine that is worked on
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(env = "BOOTLACE_ROOT", hide_env_values = true, default_value = "/")]
+    pub(crate) root: PathBuf,
+    /// Journals, blobs and locks [default: /var/lib/bootlace below the root]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(env = "BOOTLACE_STATE", hide_env_values = true)]
+    pub(crate) state: Option<PathBuf>,
+    /// The asset folder [default: /opt/bootlace below the root]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(env = "BOOTLACE_ASSETS", hide_env_values = true)]
+    pub(crate) assets: Option<PathBuf>,
+    /// The notation of data on stdout
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
+    pub(crate) output: Output,
+    /// When output is coloured; `NO_COLOR` counts, too
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// What is shown on stderr while something is under way
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "HOW")]
+    pub(crate) progress: Progress,
+    /// Show failures only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Show evidence, and commands to do the same by hand
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// The notation of data on stdout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For both
+    Yaml,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What is shown while something is under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Progress {
+    /// Live on a terminal, plain elsewhere
+    #[default]
+    Auto,
+    /// One line an event
+    Plain,
+    /// One JSON object an event
+    Json,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tell what steps are for, what they read and write, how they are checked and undone
+    #[command(after_help = "\
+Examples:
+  bootlace explain cluster
+  bootlace explain cluster --only prepare-assets
+  bootlace explain cluster -o json | jq -r '.steps[].id'")]
+    Explain(Explain),
+    /// Show what a run would change, without touching anything
+    #[command(after_help = "\
+Examples:
+  bootlace plan cluster --root /tmp/demo
+  bootlace plan cluster --only copy-manifests -v")]
+    Plan(Plan),
+    /// Do what the plan says; goes on with an unfinished run
+    #[command(after_help = "\
+Examples:
+  bootlace run cluster --root /tmp/demo --to release-info
+  bootlace run cluster --root /tmp/demo --to release-info --pause")]
+    Run(Run),
+    /// Check again that everything that was done still holds
+    #[command(after_help = "\
+Ends with code 6 if something drifted.
+
+Examples:
+  bootlace verify cluster --root /tmp/demo
+  bootlace verify cluster --root /tmp/demo -o json | jq .ok")]
+    Verify(OnRun),
+    /// Go on with a run that failed, was stopped or was cut off
+    #[command(after_help = "\
+Example:
+  bootlace resume cluster --root /tmp/demo --to release-info")]
+    Resume(Run),
+    /// Take back what a run did, newest first
+    #[command(after_help = "\
+What someone edited since is left alone and listed; the command then ends with code 9.
+
+Examples:
+  bootlace undo cluster --root /tmp/demo
+  bootlace undo cluster --root /tmp/demo --from release-info")]
+    Undo(Undo),
+    /// Tell where a run stands
+    #[command(after_help = "\
+Example:
+  bootlace status cluster --root /tmp/demo -v")]
+    Status(OnRun),
+    /// Read a run's journal
+    #[command(after_help = "\
+Examples:
+  bootlace log cluster --root /tmp/demo
+  bootlace log cluster --root /tmp/demo -o json | jq .rec.kind")]
+    Log(OnRun),
+    /// List all runs
+    Runs,
+    /// Print, check and describe config files
+    #[command(subcommand)]
+    Config(Config),
+    /// List and check the cluster's keys and certificates
+    #[command(subcommand)]
+    Pki(Pki),
+    /// Print the completions for a shell
+    #[command(after_help = "\
+Example:
+  bootlace completions bash > /etc/bash_completion.d/bootlace")]
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print a manual page
+    #[command(after_help = "\
+Examples:
+  bootlace man | man -l -
+  bootlace man config validate | man -l -")]
+    Man {
+        /// The command; none for the page of bootlace itself
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+    },
+}
+
+/// Which steps of which sequence.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Steps {
+    /// The sequence of steps: cluster
+    #[arg(value_name = "SEQUENCE")]
+    pub(crate) sequence: String,
+    /// The first step
+    #[arg(long, value_name = "STEP")]
+    pub(crate) from: Option<String>,
+    /// The last step
+    #[arg(long, value_name = "STEP")]
+    pub(crate) to: Option<String>,
+    /// The only step
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["from", "to"])]
+    pub(crate) only: Option<String>,
+}
+
+impl Steps {
+    /// Returns the choice of steps.
+    pub(crate) fn choice(&self) -> Choice {
+        Choice {
+            from: self.from.clone(),
+            to: self.to.clone(),
+            only: self.only.clone(),
+        }
+    }
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) steps: Steps,
+}
+
+/// `verify`, `status` and `log`.
+#[derive(Debug, Args)]
+pub(crate) struct OnRun {
+    #[command(flatten)]
+    pub(crate) steps: Steps,
+    /// Which run [default: the newest of the sequence]
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+}
+
+/// `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) on: OnRun,
+    /// Plan every step again, also those that are done
+    #[arg(long)]
+    pub(crate) replan: bool,
+}
+
+/// `run` and `resume`.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) on: OnRun,
+    /// Stop before every step, explain it, and wait for Enter
+    #[arg(long)]
+    pub(crate) pause: bool,
+    /// How many steps run side by side at most [default: one for each processor, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) jobs: Option<u16>,
+    /// Go on although the config or the tool changed, and plan every step again
+    #[arg(long)]
+    pub(crate) replan: bool,
+}
+
+/// `undo`.
+#[derive(Debug, Args)]
+pub(crate) struct Undo {
+    #[command(flatten)]
+    pub(crate) on: OnRun,
+    /// Also take back what someone edited since; their edits are lost
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// `config`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Print a config with every default and what it means
+    #[command(after_help = "\
+Example:
+  bootlace config print-defaults > cluster.yaml")]
+    PrintDefaults,
+    /// Read config files and say what is wrong with them
+    #[command(after_help = "\
+With -o json or -o yaml the settings that the files lead to are printed.
+
+Example:
+  bootlace config validate cluster.yaml")]
+    Validate {
+        /// Config files, after those of --config
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// Print the JSON Schema of config files, for editors
+    Schema,
+}
+
+/// `pki`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Pki {
+    /// List every certificate that a cluster gets, who signs it and what it is for
+    List,
+    /// Check the certificates and keys in the asset folder
+    #[command(after_help = "Ends with code 6 if something is wrong with one of them.")]
+    Check,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_count_before_and_after_the_command() {
+        for words in [
+            ["bootlace", "--root", "/x", "-o", "json", "runs"],
+            ["bootlace", "runs", "--root", "/x", "-o", "json"],
+            ["bootlace", "-o", "json", "runs", "--root", "/x"],
+        ] {
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert_eq!(cli.globals.root, PathBuf::from("/x"));
+            assert_eq!(cli.globals.output, Output::Json);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! One command a file.
+
+mod completions;
+mod config;
+mod explain;
+mod log;
+mod man;
+mod pki;
+mod plan;
+mod run;
+mod runs;
+mod status;
+mod undo;
+mod verify;
+
+use bootlace_model::fault::Fault;
+use clap::CommandFactory as _;
+
+use crate::args::{Cli, Command};
+use crate::error::Ending;
+use crate::session::Session;
+
+/// Does what was asked.
+pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Result<Ending, Fault> {
+    match command {
+        None => help(session),
+        Some(Command::Explain(args)) => explain::explain(session, args),
+        Some(Command::Plan(args)) => plan::plan(session, &args),
+        Some(Command::Run(args)) => run::run(session, &args),
+        Some(Command::Resume(args)) => run::resume(session, &args),
+        Some(Command::Verify(args)) => verify::verify(session, &args),
+        Some(Command::Undo(args)) => undo::undo(session, &args),
+        Some(Command::Status(args)) => status::status(session, &args),
+        Some(Command::Log(args)) => log::log(session, &args),
+        Some(Command::Runs) => runs::runs(session),
+        Some(Command::Config(args)) => config::config(session, args),
+        Some(Command::Pki(args)) => pki::pki(session, &args),
+        Some(Command::Completions { shell }) => completions::completions(session, shell),
+        Some(Command::Man { command }) => man::man(session, &command),
+    }
+}
+
+/// Shows the short help to someone who typed nothing else.
+fn help(session: &Session) -> Result<Ending, Fault> {
+    let help = Cli::command().render_help();
+    let help = if session.console.stdout().color {
+        help.ansi().to_string()
+    } else {
+        help.to_string()
+    };
+    session.console.write(&help)?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,101 @@
+//! `bootlace run` and `bootlace resume`: do what the plan says.
+
+use bootlace_engine::{Engine, RunReport};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::record::Outcome;
+use bootlace_report::{count, duration, next, status};
+
+use crate::args::{Output, Run};
+use crate::environment;
+use crate::error::Ending;
+use crate::observer::Watcher;
+use crate::session::Session;
+use crate::wire;
+
+pub(crate) fn run(session: &mut Session, args: &Run) -> Result<Ending, Fault> {
+    perform(session, args, Verb::Run)
+}
+
+pub(crate) fn resume(session: &mut Session, args: &Run) -> Result<Ending, Fault> {
+    perform(session, args, Verb::Resume)
+}
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy)]
+enum Verb {
+    Run,
+    Resume,
+}
+
+fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Fault> {
+    let mut work = session.by_config(&args.on)?;
+    work.options.pause = args.pause;
+    work.options.replan = args.replan;
+    work.options.jobs = args
+        .jobs
+        .map_or_else(environment::default_jobs, usize::from);
+    wire::stop_on_signals(&work.host)?;
+    work.host.ensure()?;
+    let watcher = Watcher::new(&session.console, &work.host, work.sequence);
+    let engine = work.engine(&watcher);
+    let result = match verb {
+        Verb::Run => engine.run(),
+        Verb::Resume => engine.resume(),
+    };
+    watcher.finish();
+    let told = tell(session, &engine, result.as_ref().ok());
+    // What went wrong with the run matters more than what went wrong with telling about it.
+    let report = result?;
+    told?;
+    match report.outcome {
+        Outcome::Interrupted => Err(stopped(&report)),
+        Outcome::Succeeded | Outcome::Failed | Outcome::Undone => Ok(Ending::Done),
+    }
+}
+
+/// Prints where the run stands, as data or as a summary for people.
+fn tell(session: &Session, engine: &Engine<'_>, report: Option<&RunReport>) -> Result<(), Fault> {
+    let console = &session.console;
+    if console.output() != Output::Text {
+        return console.show(&engine.status()?, |_| String::new());
+    }
+    match report {
+        Some(report) if report.outcome == Outcome::Succeeded => {
+            let summary = summary(session, engine, report)?;
+            console.say(&summary);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result<String, Fault> {
+    let style = session.console.stderr();
+    let retype = &session.retype;
+    let checks = (retype.line("verify"), "checks that everything still holds");
+    let undo = (retype.line("undo"), "takes it back");
+    if report.steps_done == 0 {
+        let text = format!("Nothing to do: run {} completed earlier.\n", report.run);
+        return Ok(format!("{text}{}", next::text(&[checks, undo], style)));
+    }
+    let status_view = engine.status()?;
+    let done = format!(
+        "Done: {}, {} in {}.\n",
+        count(report.steps_done, "step"),
+        count(report.effects_done, "effect"),
+        duration(report.millis)
+    );
+    let times = status::times(&status_view, style);
+    Ok(format!(
+        "\n{done}{times}{}",
+        next::text(&[checks, undo], style)
+    ))
+}
+
+fn stopped(report: &RunReport) -> Fault {
+    let message = format!("the run {} was stopped and can be resumed", report.run);
+    Fault::new(FaultKind::Stopped, message)
+        .because("what was done is journalled, and nothing is half done")
+        .hint("`bootlace resume` goes on from here")
+        .hint("`bootlace undo` takes back what was done so far")
+}

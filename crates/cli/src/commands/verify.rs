@@ -1,0 +1,31 @@
+//! `bootlace verify`: does everything that was done still hold?
+
+use bootlace_model::fault::Fault;
+use bootlace_report::next;
+
+use crate::args::{OnRun, Output};
+use crate::error::Ending;
+use crate::observer::Watcher;
+use crate::session::Session;
+
+pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> {
+    let work = session.by_config(args)?;
+    let console = &session.console;
+    let watcher = Watcher::new(console, &work.host, work.sequence);
+    let view = work.engine(&watcher).verify()?;
+    let verbose = console.is_verbose();
+    let text = |style: &_| bootlace_report::verify::text(&view, style, verbose);
+    console.show(&view, text)?;
+    if view.ok {
+        return Ok(Ending::Done);
+    }
+    if console.output() == Output::Text {
+        let retype = &session.retype;
+        let hints = [
+            (retype.line("plan --replan"), "shows what is missing"),
+            (retype.line("run --replan"), "puts back what is missing"),
+        ];
+        console.say(&next::text(&hints, console.stderr()));
+    }
+    Ok(Ending::DoesNotHold)
+}

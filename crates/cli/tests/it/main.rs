@@ -1,0 +1,13 @@
+//! The program as people call it, in an environment of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod completions;
+mod config;
+mod errors;
+mod explain;
+mod help;
+mod normal;
+mod program;
+mod streams;
+mod verbs;
