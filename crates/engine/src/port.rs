@@ -4,6 +4,7 @@
 //! when something is synced and how it is taken back is decided above it, once, so that the fake
 //! host of the crash tests and the real one run the same code.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -197,8 +198,9 @@ pub enum Stat {
 
 /// An open folder. Names are single parts; they are never followed if they are links.
 ///
-/// Nothing that a method changes is durable before the host's `sync_files` or `sync_dirs`.
-pub trait Dir: Send + Sync + Debug {
+/// Nothing that a method changes is durable before the host's `sync_files` or `sync_dirs`. A host
+/// finds its own type again behind the folders that it is handed, so they are [`Any`].
+pub trait Dir: Any + Send + Sync + Debug {
     /// Returns the path by which it was opened, for messages.
     fn path(&self) -> &TargetPath;
     /// Tells what a name is; none if it is absent.
