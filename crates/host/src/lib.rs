@@ -1,1 +1,2 @@
-//! placeholder
+//! The real world behind the engine's port.
+pub mod pki;
