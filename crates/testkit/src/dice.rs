@@ -49,7 +49,12 @@ mod tests {
     fn a_seed_reproduces_its_row_and_another_does_not() {
         let row = |seed| {
             let mut dice = Dice::new(seed);
-            [dice.roll(), dice.below(10), dice.below(0), dice.fork().roll()]
+            [
+                dice.roll(),
+                dice.below(10),
+                dice.below(0),
+                dice.fork().roll(),
+            ]
         };
         assert_eq!(row(7), row(7));
         assert_ne!(row(7), row(8));

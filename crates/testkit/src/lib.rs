@@ -11,3 +11,5 @@
 
 pub mod dice;
 pub mod fake;
+pub mod meaning;
+pub mod tree;

@@ -47,7 +47,11 @@ impl FakeDir {
         name: &str,
         act: impl FnOnce(&mut State) -> Result<(), Errno>,
     ) -> HostResult<()> {
-        self.change_in_parts(kind, name, |state, partial| if partial { Ok(()) } else { act(state) })
+        self.change_in_parts(
+            kind,
+            name,
+            |state, partial| if partial { Ok(()) } else { act(state) },
+        )
     }
 
     /// Performs an operation of several system calls; `act` does a part of them if it is told to.
@@ -82,13 +86,22 @@ impl Dir for FakeDir {
 
     fn stat(&self, name: &str) -> HostResult<Option<Stat>> {
         self.look("look at", name, |state| {
-            let Some(ino) = state.disk.lookup(self.ino, name)? else { return Ok(None) };
+            let Some(ino) = state.disk.lookup(self.ino, name)? else {
+                return Ok(None);
+            };
             let inode = state.disk.inode(ino)?;
             let Meta { mode, owner, .. } = inode.meta.now;
             Ok(Some(match &inode.kind {
-                Kind::File(data) => Stat::File { size: data.now.len() as u64, mode, owner },
+                Kind::File(data) => Stat::File {
+                    size: data.now.len() as u64,
+                    mode,
+                    owner,
+                },
                 Kind::Directory(_) => Stat::Directory { mode, owner },
-                Kind::Link(target) => Stat::Link { target: target.clone(), owner },
+                Kind::Link(target) => Stat::Link {
+                    target: target.clone(),
+                    owner,
+                },
             }))
         })
     }
@@ -99,7 +112,10 @@ impl Dir for FakeDir {
             state.disk.data(ino).cloned()
         })?;
         if content.len() as u64 > limit {
-            return Err(HostError::TooLarge { target: self.target(name), limit });
+            return Err(HostError::TooLarge {
+                target: self.target(name),
+                limit,
+            });
         }
         Ok(content.to_vec())
     }
@@ -141,21 +157,32 @@ impl Dir for FakeDir {
         self.change_in_parts(OperationKind::CreateDirectory, name, |state, partial| {
             let narrow = Meta::new(attributes.mode & 0o700, IDENTITY);
             let ino = state.disk.create_dir(self.ino, name, narrow)?;
-            let most = if partial { state.parts.index(2) } else { usize::MAX };
+            let most = if partial {
+                state.parts.index(2)
+            } else {
+                usize::MAX
+            };
             give(state, ino, attributes, most)
         })
     }
 
     fn create_link(&self, name: &str, target: &str) -> HostResult<()> {
         self.change(OperationKind::CreateLink, name, |state| {
-            state.disk.create_link(self.ino, name, target, IDENTITY).map(|_| ())
+            state
+                .disk
+                .create_link(self.ino, name, target, IDENTITY)
+                .map(|_| ())
         })
     }
 
     fn set_attributes(&self, name: &str, attributes: &Attributes) -> HostResult<()> {
         self.change_in_parts(OperationKind::SetAttributes, name, |state, partial| {
             let ino = state.disk.must_lookup(self.ino, name)?;
-            let most = if partial { state.parts.index(3) } else { usize::MAX };
+            let most = if partial {
+                state.parts.index(3)
+            } else {
+                usize::MAX
+            };
             give(state, ino, attributes, most)
         })
     }
@@ -168,11 +195,15 @@ impl Dir for FakeDir {
     }
 
     fn rename(&self, from: &str, to: &str) -> HostResult<()> {
-        self.change(OperationKind::Rename, to, |state| state.disk.rename(self.ino, from, to))
+        self.change(OperationKind::Rename, to, |state| {
+            state.disk.rename(self.ino, from, to)
+        })
     }
 
     fn remove(&self, name: &str) -> HostResult<()> {
-        self.change(OperationKind::Remove, name, |state| state.disk.unlink(self.ino, name))
+        self.change(OperationKind::Remove, name, |state| {
+            state.disk.unlink(self.ino, name)
+        })
     }
 
     fn remove_dir(&self, name: &str) -> HostResult<()> {
@@ -184,7 +215,12 @@ impl Dir for FakeDir {
 
 /// Gives attributes by at most so many system calls.
 fn give(state: &mut State, ino: Ino, attributes: &Attributes, most: usize) -> Result<(), Errno> {
-    for change in state.disk.changes_to(ino, attributes)?.into_iter().take(most) {
+    for change in state
+        .disk
+        .changes_to(ino, attributes)?
+        .into_iter()
+        .take(most)
+    {
         state.disk.change_meta(ino, change)?;
     }
     Ok(())

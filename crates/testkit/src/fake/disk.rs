@@ -30,7 +30,11 @@ impl Disk {
             linked: true,
             fresh: false,
         };
-        Self { inodes: BTreeMap::from([(ROOT, root)]), next_ino: ROOT + 1, next_moment: 0 }
+        Self {
+            inodes: BTreeMap::from([(ROOT, root)]),
+            next_ino: ROOT + 1,
+            next_moment: 0,
+        }
     }
 
     /// Returns an inode.
@@ -69,13 +73,22 @@ impl Disk {
     /// Creates a file that must not exist, empty and with the narrowest attributes.
     pub(crate) fn create_file(&mut self, dir: Ino, name: &str, meta: Meta) -> Result<Ino, Errno> {
         let empty = Arc::new(Vec::new());
-        let data = Data { now: empty.clone(), durable: empty, written: None };
+        let data = Data {
+            now: empty.clone(),
+            durable: empty,
+            written: None,
+        };
         self.add(dir, name, Kind::File(data), meta)
     }
 
     /// Creates a folder that must not exist.
     pub(crate) fn create_dir(&mut self, dir: Ino, name: &str, meta: Meta) -> Result<Ino, Errno> {
-        self.add(dir, name, Kind::Directory(Layered::new(Names::default())), meta)
+        self.add(
+            dir,
+            name,
+            Kind::Directory(Layered::new(Names::default())),
+            meta,
+        )
     }
 
     /// Creates a symbolic link that must not exist.
@@ -92,7 +105,12 @@ impl Disk {
         if target.len() > 4095 || target.contains('\0') {
             return Err(Errno::ENAMETOOLONG);
         }
-        self.add(dir, name, Kind::Link(target.into()), Meta::new(0o777, owner))
+        self.add(
+            dir,
+            name,
+            Kind::Link(target.into()),
+            Meta::new(0o777, owner),
+        )
     }
 
     /// Writes a regular file anew from its beginning.
@@ -138,7 +156,10 @@ impl Disk {
     pub(crate) fn change_meta(&mut self, ino: Ino, change: MetaChange) -> Result<(), Errno> {
         let at = self.tick();
         let inode = self.inode_mut(ino)?;
-        let clears = matches!((&change, &inode.kind), (MetaChange::Owner(_), Kind::File(_)));
+        let clears = matches!(
+            (&change, &inode.kind),
+            (MetaChange::Owner(_), Kind::File(_))
+        );
         inode.meta.change(at, change);
         let mode = inode.meta.now.mode;
         let group = if mode & 0o010 == 0 { 0 } else { 0o2000 };
@@ -148,7 +169,6 @@ impl Disk {
         }
         Ok(())
     }
-
 
     /// Renames within a folder, replacing what is there.
     pub(crate) fn rename(&mut self, dir: Ino, from: &str, to: &str) -> Result<(), Errno> {
@@ -200,7 +220,12 @@ impl Disk {
         }
         let ino = self.next_ino;
         self.next_ino += 1;
-        let inode = Inode { kind, meta: Layered::new(meta), linked: true, fresh: true };
+        let inode = Inode {
+            kind,
+            meta: Layered::new(meta),
+            linked: true,
+            fresh: true,
+        };
         self.inodes.insert(ino, inode);
         self.change_names(dir, NameChange::Put(name.into(), ino))?;
         Ok(ino)

@@ -102,8 +102,8 @@ impl Disk {
             Kind::Link(_) => {}
             Kind::Directory(names) => {
                 names.sync();
-                let named: Vec<Ino> = names.now.iter().map(|(_, ino)| ino).collect();
-                for ino in named {
+                let below: Vec<Ino> = names.now.iter().map(|(_, ino)| ino).collect();
+                for ino in below {
                     let inode = self.inode_mut(ino)?;
                     let link = matches!(inode.kind, Kind::Link(_));
                     let folder = matches!(inode.kind, Kind::Directory(_));

@@ -5,17 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use bootlace_engine::port::{Command, HostResult, Output};
+use bootlace_model::path::TargetPath;
 
-use super::disk::Disk;
+use super::disk::{Disk, ROOT};
 use super::durability::Weather;
 use super::errno::Errno;
 use super::faults::{Counters, Faults, Operation, Point, When};
+use super::inode::{Kind, Meta};
 use super::program::Program;
 use super::state::{Held, IDENTITY, Shared, State};
 use super::url::{Trouble, Url};
-use super::world::{World, lost_way};
 use super::walk::LostWay;
+use super::world::{World, lost_way};
 use crate::dice::Dice;
+use crate::tree::{Entry, EntryKind};
 
 /// A machine in memory, below the same port as the real one.
 ///
@@ -61,23 +64,27 @@ impl FakeHost {
             asked: VecDeque::new(),
             inputs: Vec::new(),
         };
-        Self { shared: Shared::new(state) }
+        Self {
+            shared: Shared::new(state),
+        }
     }
 
     /// Copies the whole machine; what happens to one does not happen to the other.
     #[must_use]
     pub fn fork(&self) -> Self {
         let state = self.shared.lock().clone();
-        Self { shared: Shared::new(state) }
+        Self {
+            shared: Shared::new(state),
+        }
     }
 
     /// Changes the machine from outside, durably and without counting: sets it up, or edits by hand.
-    pub fn set_up<T>(
-        &self,
-        change: impl FnOnce(&mut World<'_>) -> HostResult<T>,
-    ) -> HostResult<T> {
+    pub fn set_up<T>(&self, change: impl FnOnce(&mut World<'_>) -> HostResult<T>) -> HostResult<T> {
         let mut state = self.shared.lock();
-        let result = change(&mut World { state: &mut state, counted: false });
+        let result = change(&mut World {
+            state: &mut state,
+            counted: false,
+        });
         state.disk.sync_all();
         result
     }
@@ -88,13 +95,22 @@ impl FakeHost {
         name: &str,
         script: impl Fn(&Command<'_>, &mut World<'_>) -> HostResult<Output> + Send + Sync + 'static,
     ) {
-        self.shared.lock().programs.insert(name.into(), Program(Arc::new(script)));
+        self.shared
+            .lock()
+            .programs
+            .insert(name.into(), Program(Arc::new(script)));
     }
 
     /// Scripts a URL: each request meets the next trouble, then there is the content.
     pub fn url(&self, url: &str, content: impl Into<Vec<u8>>, troubles: &[Trouble]) {
         let troubles = troubles.iter().copied().collect();
-        self.shared.lock().urls.insert(url.into(), Url { content: content.into(), troubles });
+        self.shared.lock().urls.insert(
+            url.into(),
+            Url {
+                content: content.into(),
+                troubles,
+            },
+        );
     }
 
     /// Takes the list of URLs that were asked since the last call, in order.
@@ -105,17 +121,30 @@ impl FakeHost {
     /// Lets another process hold a lock, until a power cut or [`FakeHost::release_lock`].
     pub fn hold_lock(&self, path: &str, holder: &str) -> HostResult<()> {
         let mut state = self.shared.lock();
-        World { state: &mut state, counted: false }.write(path, b"")?;
-        let ino = state.disk.walk(path).map_err(|lost| lost_way("lock", path, lost))?;
+        World {
+            state: &mut state,
+            counted: false,
+        }
+        .write(path, b"")?;
+        let ino = state
+            .disk
+            .walk(path)
+            .map_err(|lost| lost_way("lock", path, lost))?;
         let missing = || lost_way("lock", path, LostWay::Refused(Errno::ENOENT));
-        let held = Held { holder: holder.into(), life: None };
+        let held = Held {
+            holder: holder.into(),
+            life: None,
+        };
         state.locks.insert(ino.ok_or_else(missing)?, held);
         Ok(())
     }
 
     /// Lets the other process give its lock back.
     pub fn release_lock(&self) {
-        self.shared.lock().locks.retain(|_, held| held.life.is_some());
+        self.shared
+            .lock()
+            .locks
+            .retain(|_, held| held.life.is_some());
     }
 
     /// Crashes the machine at an operation, counted from 0; all later ones fail as well.
@@ -135,7 +164,11 @@ impl FakeHost {
 
     /// Lets one operation, counted from 0, fail with an error; later ones go on.
     pub fn fail_at(&self, operation: u64, errno: Errno, when: When) {
-        self.shared.lock().faults.failures.insert(operation, (errno, when));
+        self.shared
+            .lock()
+            .faults
+            .failures
+            .insert(operation, (errno, when));
     }
 
     /// Asks the process to stop when an operation, counted from 0, begins.
@@ -165,6 +198,43 @@ impl FakeHost {
     /// Returns the operations since the machine was made or came back, in order.
     pub fn trace(&self) -> Vec<Operation> {
         self.shared.lock().trace.clone()
+    }
+
+    /// Lists everything on the disk, as processes see it.
+    pub(crate) fn entries(&self) -> BTreeMap<TargetPath, Entry> {
+        let state = self.shared.lock();
+        let mut entries = BTreeMap::new();
+        let mut next = vec![(ROOT, TargetPath::root())];
+        while let Some((ino, path)) = next.pop() {
+            let Ok(inode) = state.disk.inode(ino) else {
+                continue;
+            };
+            let kind = match &inode.kind {
+                Kind::File(data) => EntryKind::File(data.now.clone()),
+                Kind::Link(target) => EntryKind::Link(target.clone()),
+                Kind::Directory(names) => {
+                    // The disk takes no name that a path could not have.
+                    let below = names.now.iter();
+                    next.extend(below.filter_map(|(name, ino)| Some((ino, path.join(name).ok()?))));
+                    EntryKind::Directory
+                }
+            };
+            let Meta {
+                mode,
+                owner,
+                xattrs,
+            } = inode.meta.now.clone();
+            entries.insert(
+                path,
+                Entry {
+                    kind,
+                    mode,
+                    owner,
+                    xattrs,
+                },
+            );
+        }
+        entries
     }
 
     /// Ends the process or the machine, and begins anew: handles die, locks are free, faults are

@@ -30,7 +30,11 @@ pub(crate) struct Layered<T, C> {
 impl<T: Clone, C: Change<T>> Layered<T, C> {
     pub(crate) fn new(state: T) -> Self {
         let durable = state.clone();
-        Self { now: state, durable, pending: Vec::new() }
+        Self {
+            now: state,
+            durable,
+            pending: Vec::new(),
+        }
     }
 
     pub(crate) fn change(&mut self, at: Moment, change: C) {
@@ -141,7 +145,11 @@ impl Change<Meta> for MetaChange {
 
 impl Meta {
     pub(crate) fn new(mode: u32, owner: Owner) -> Self {
-        Self { mode, owner, xattrs: BTreeMap::new() }
+        Self {
+            mode,
+            owner,
+            xattrs: BTreeMap::new(),
+        }
     }
 
     /// Lists the changes that lead from here to attributes, in the order of the system calls.
@@ -182,7 +190,9 @@ impl Data {
     /// Appended bytes survive up to some byte. A file that was written anew holds the old
     /// content or the beginning of the new one, which may be nothing.
     pub(crate) fn cut(&mut self, tear: impl FnOnce(Moment, usize) -> Option<usize>) {
-        let Some(written) = self.written.take() else { return };
+        let Some(written) = self.written.take() else {
+            return;
+        };
         let grown = self.now.starts_with(&self.durable);
         let base = if grown { self.durable.len() } else { 0 };
         if let Some(kept) = tear(written, self.now.len() - base) {
@@ -220,20 +230,29 @@ mod tests {
         for change in changes {
             change.apply(&mut names);
         }
-        names.iter().map(|(name, ino)| (name.to_owned(), ino)).collect()
+        names
+            .iter()
+            .map(|(name, ino)| (name.to_owned(), ino))
+            .collect()
     }
 
     #[test]
     fn an_inode_never_has_two_names() {
         let put = |name: &str, ino| NameChange::Put(name.into(), ino);
         assert_eq!(names(&[put("a", 1), put("b", 1)]), [("b".into(), 1)]);
-        assert_eq!(names(&[put("a", 1), put("b", 2), put("a", 2)]), [("a".into(), 2)]);
+        assert_eq!(
+            names(&[put("a", 1), put("b", 2), put("a", 2)]),
+            [("a".into(), 2)]
+        );
         // The inode that was displaced may come back under another name.
         assert_eq!(
             names(&[put("a", 1), put("a", 2), put("b", 1)]),
             [("a".into(), 2), ("b".into(), 1)]
         );
-        assert_eq!(names(&[put("a", 1), NameChange::Remove("a".into()), put("a", 1)]).len(), 1);
+        assert_eq!(
+            names(&[put("a", 1), NameChange::Remove("a".into()), put("a", 1)]).len(),
+            1
+        );
     }
 
     #[test]
@@ -253,7 +272,10 @@ mod tests {
         ] {
             let mut data = data(durable, now);
             data.cut(|_, _| kept);
-            assert_eq!((data.now.as_slice(), data.durable.as_slice()), (expected, expected));
+            assert_eq!(
+                (data.now.as_slice(), data.durable.as_slice()),
+                (expected, expected)
+            );
         }
     }
 }

@@ -25,18 +25,24 @@ impl fmt::Debug for FakeLog {
 impl FakeLog {
     fn content(&self) -> HostResult<std::sync::Arc<Vec<u8>>> {
         let state = self.shared.alive(self.life)?;
-        state.disk.data(self.ino).cloned().map_err(|errno| HostError::Io {
-            act: "read",
-            target: self.path.clone(),
-            error: errno.error(),
-        })
+        state
+            .disk
+            .data(self.ino)
+            .cloned()
+            .map_err(|errno| HostError::Io {
+                act: "read",
+                target: self.path.clone(),
+                error: errno.error(),
+            })
     }
 }
 
 impl LogFile for FakeLog {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> HostResult<usize> {
         let content = self.content()?;
-        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
+        let offset = usize::try_from(offset)
+            .unwrap_or(usize::MAX)
+            .min(content.len());
         let length = buffer.len().min(content.len() - offset);
         buffer[..length].copy_from_slice(&content[offset..offset + length]);
         Ok(length)
@@ -70,7 +76,12 @@ impl LogFile for FakeLog {
     fn syncer(&self) -> HostResult<Box<dyn LogSync>> {
         drop(self.shared.alive(self.life)?);
         let (shared, path) = (self.shared.clone(), self.path.clone());
-        Ok(Box::new(FakeSync { shared, ino: self.ino, life: self.life, path }))
+        Ok(Box::new(FakeSync {
+            shared,
+            ino: self.ino,
+            life: self.life,
+            path,
+        }))
     }
 }
 
@@ -122,7 +133,11 @@ impl Lock for FakeLock {}
 impl Drop for FakeLock {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if state.locks.get(&self.ino).is_some_and(|held| held.life == Some(self.life)) {
+        if state
+            .locks
+            .get(&self.ino)
+            .is_some_and(|held| held.life == Some(self.life))
+        {
             state.locks.remove(&self.ino);
         }
     }

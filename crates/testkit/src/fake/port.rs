@@ -25,7 +25,11 @@ use super::world::lost_way;
 impl FakeHost {
     fn alive(&self) -> HostResult<std::sync::MutexGuard<'_, State>> {
         let state = self.shared.lock();
-        if state.crashed { Err(HostError::Crashed) } else { Ok(state) }
+        if state.crashed {
+            Err(HostError::Crashed)
+        } else {
+            Ok(state)
+        }
     }
 
     /// Opens or makes a file of mode 0600 in a folder.
@@ -49,7 +53,9 @@ impl FakeHost {
             state.end(pass)?;
             return Err(HostError::Crashed);
         }
-        let made = state.disk.create_file(dir.ino, name, Meta::new(0o600, IDENTITY));
+        let made = state
+            .disk
+            .create_file(dir.ino, name, Meta::new(0o600, IDENTITY));
         let ino = made.map_err(refused)?;
         state.end(pass)?;
         Ok(ino)
@@ -70,7 +76,10 @@ impl Host for FakeHost {
     fn open_dir(&self, path: &TargetPath) -> HostResult<Option<Box<dyn Dir>>> {
         let state = self.alive()?;
         let text = path.as_str();
-        let found = state.disk.walk(text).map_err(|lost| lost_way("open", text, lost))?;
+        let found = state
+            .disk
+            .walk(text)
+            .map_err(|lost| lost_way("open", text, lost))?;
         let Some(ino) = found else { return Ok(None) };
         let names = state.disk.names(ino);
         names.map_err(|errno| lost_way("open", text, errno.into()))?;
@@ -85,7 +94,9 @@ impl Host for FakeHost {
 
     fn sync_files(&self, files: &[(&dyn Dir, &str)]) -> HostResult<()> {
         let mut state = self.alive()?;
-        let Some((first, name)) = files.first() else { return Ok(()) };
+        let Some((first, name)) = files.first() else {
+            return Ok(());
+        };
         let kind = OperationKind::SyncFiles;
         let pass = state.begin(kind, &ours(*first)?.target(name))?;
         let most = state.part(&pass, files.len());
@@ -107,7 +118,9 @@ impl Host for FakeHost {
 
     fn sync_dirs(&self, dirs: &[&dyn Dir]) -> HostResult<()> {
         let mut state = self.alive()?;
-        let Some(first) = dirs.first() else { return Ok(()) };
+        let Some(first) = dirs.first() else {
+            return Ok(());
+        };
         let kind = OperationKind::SyncDirectories;
         let pass = state.begin(kind, first.path().as_str())?;
         let most = state.part(&pass, dirs.len());
@@ -127,7 +140,12 @@ impl Host for FakeHost {
         let mut state = self.shared.alive(dir.life)?;
         let ino = Self::open_private(&mut state, OperationKind::OpenLog, dir, name)?;
         let (shared, path) = (self.shared.clone(), dir.target(name));
-        Ok(Box::new(FakeLog { shared, ino, life: dir.life, path }))
+        Ok(Box::new(FakeLog {
+            shared,
+            ino,
+            life: dir.life,
+            path,
+        }))
     }
 
     fn lock(&self, dir: &dyn Dir, name: &str) -> HostResult<Box<dyn Lock>> {
@@ -135,11 +153,24 @@ impl Host for FakeHost {
         let mut state = self.shared.alive(dir.life)?;
         let ino = Self::open_private(&mut state, OperationKind::Lock, dir, name)?;
         if let Some(held) = state.locks.get(&ino) {
-            return Err(HostError::Locked { path: dir.target(name), holder: held.holder.clone() });
+            return Err(HostError::Locked {
+                path: dir.target(name),
+                holder: held.holder.clone(),
+            });
         }
         let holder = format!("process {} (bootlace)", 4000 + state.life);
-        state.locks.insert(ino, Held { holder, life: Some(dir.life) });
-        Ok(Box::new(FakeLock { shared: self.shared.clone(), ino, life: dir.life }))
+        state.locks.insert(
+            ino,
+            Held {
+                holder,
+                life: Some(dir.life),
+            },
+        );
+        Ok(Box::new(FakeLock {
+            shared: self.shared.clone(),
+            ino,
+            life: dir.life,
+        }))
     }
 
     fn lock_holder(&self, dir: &dyn Dir, name: &str) -> HostResult<Option<String>> {
@@ -219,7 +250,10 @@ impl Host for FakeHost {
 
     fn boot_id(&self) -> HostResult<BootId> {
         let state = self.alive()?;
-        Ok(BootId::new(format!("00000000-0000-4000-8000-{:012x}", state.boots)))
+        Ok(BootId::new(format!(
+            "00000000-0000-4000-8000-{:012x}",
+            state.boots
+        )))
     }
 
     fn host_name(&self) -> HostResult<String> {

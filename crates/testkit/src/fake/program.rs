@@ -19,12 +19,20 @@ pub(crate) struct Program(pub(crate) Arc<Script>);
 
 /// Makes the output of a program that succeeds.
 pub fn printed(stdout: impl Into<Vec<u8>>) -> Output {
-    Output { code: Some(0), stdout: stdout.into(), stderr: vec![] }
+    Output {
+        code: Some(0),
+        stdout: stdout.into(),
+        stderr: vec![],
+    }
 }
 
 /// Makes the output of a program that ends with a code and complains.
 pub fn failed(code: i32, stderr: impl Into<Vec<u8>>) -> Output {
-    Output { code: Some(code), stdout: vec![], stderr: stderr.into() }
+    Output {
+        code: Some(code),
+        stdout: vec![],
+        stderr: stderr.into(),
+    }
 }
 
 impl State {
@@ -47,12 +55,18 @@ impl State {
         let begun = self.now;
         let mut output = None;
         if !pass.is_partial() {
-            let mut world = World { state: self, counted: true };
+            let mut world = World {
+                state: self,
+                counted: true,
+            };
             output = Some(program.0(command, &mut world)?);
         }
         self.end(pass)?;
         if self.now.duration_since(begun).unsigned_abs() > command.within {
-            return Err(HostError::TimedOut { what: line, within: command.within });
+            return Err(HostError::TimedOut {
+                what: line,
+                within: command.within,
+            });
         }
         // Only a disturbed operation is partial, and that one ended above.
         let mut output = output.ok_or(HostError::Crashed)?;

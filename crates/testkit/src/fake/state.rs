@@ -68,7 +68,11 @@ impl Shared {
     /// Locks for a handle of a certain life; fails if that life is over.
     pub(crate) fn alive(&self, life: u64) -> HostResult<MutexGuard<'_, State>> {
         let state = self.lock();
-        if state.crashed || state.life != life { Err(HostError::Crashed) } else { Ok(state) }
+        if state.crashed || state.life != life {
+            Err(HostError::Crashed)
+        } else {
+            Ok(state)
+        }
     }
 }
 
@@ -83,7 +87,10 @@ pub(crate) struct Pass {
 impl Pass {
     /// Tells whether only a part of the operation is to be done.
     pub(crate) fn is_partial(&self) -> bool {
-        matches!(self.verdict, Verdict::Crash(When::Within) | Verdict::Fail(_, When::Within))
+        matches!(
+            self.verdict,
+            Verdict::Crash(When::Within) | Verdict::Fail(_, When::Within)
+        )
     }
 }
 
@@ -94,7 +101,10 @@ impl State {
             return Err(HostError::Crashed);
         }
         let before = self.counters;
-        let operation = Operation { kind, target: target.to_owned() };
+        let operation = Operation {
+            kind,
+            target: target.to_owned(),
+        };
         self.trace.push(operation.clone());
         self.counters.operations += 1;
         self.counters.appends += u64::from(kind == OperationKind::Append);
@@ -114,31 +124,41 @@ impl State {
 
     /// Ends an operation that was done as far as [`Pass::is_partial`] says.
     pub(crate) fn end(&mut self, pass: Pass) -> HostResult<()> {
-        match pass.verdict {
+        let Pass { verdict, operation } = pass;
+        match verdict {
             Verdict::Undisturbed => Ok(()),
             Verdict::Crash(_) => {
                 self.crashed = true;
                 Err(HostError::Crashed)
             }
-            Verdict::Fail(errno, _) => {
-                Err(refusal(pass.operation.kind, &pass.operation.target, errno))
-            }
+            Verdict::Fail(errno, _) => Err(refusal(operation.kind, &operation.target, errno)),
         }
     }
 
     /// Chooses how much of something is done when an operation is disturbed within it.
     pub(crate) fn part(&mut self, pass: &Pass, whole: usize) -> usize {
-        if pass.is_partial() { self.parts.index(whole) } else { whole }
+        if pass.is_partial() {
+            self.parts.index(whole)
+        } else {
+            whole
+        }
     }
 
     /// Lets time pass.
     pub(crate) fn pass_time(&mut self, how_long: Duration) {
         // The fake clock stands still at the end of time rather than to fail a test's sleep.
-        self.now = self.now.saturating_add(how_long).unwrap_or(jiff::Timestamp::MAX);
+        self.now = self
+            .now
+            .saturating_add(how_long)
+            .unwrap_or(jiff::Timestamp::MAX);
     }
 }
 
 /// Says that an operation was refused.
 pub(crate) fn refusal(kind: OperationKind, target: &str, errno: Errno) -> HostError {
-    HostError::Io { act: kind.verb(), target: target.to_owned(), error: errno.error() }
+    HostError::Io {
+        act: kind.verb(),
+        target: target.to_owned(),
+        error: errno.error(),
+    }
 }

@@ -31,7 +31,10 @@ impl State {
     /// Downloads a scripted URL, trying again like the real host.
     pub(crate) fn fetch(&mut self, request: &FetchRequest<'_>) -> HostResult<Vec<u8>> {
         let pass = self.begin(OperationKind::Fetch, request.url)?;
-        let until = self.now.saturating_add(request.within).unwrap_or(jiff::Timestamp::MAX);
+        let until = self
+            .now
+            .saturating_add(request.within)
+            .unwrap_or(jiff::Timestamp::MAX);
         let fetched = loop {
             let reason = match self.ask(request.url) {
                 Ok(200) => break self.content(request),
@@ -52,13 +55,20 @@ impl State {
 
     /// Asks a scripted URL once.
     pub(crate) fn http_status(&mut self, request: &FetchRequest<'_>) -> HostResult<u16> {
-        self.ask(request.url).map_err(|reason| failure(request, reason))
+        self.ask(request.url)
+            .map_err(|reason| failure(request, reason))
     }
 
     fn ask(&mut self, url: &str) -> Result<u16, String> {
         self.asked.push_back(url.to_owned());
         let refused = || "the connection is refused".to_owned();
-        match self.urls.get_mut(url).ok_or_else(refused)?.troubles.pop_front() {
+        match self
+            .urls
+            .get_mut(url)
+            .ok_or_else(refused)?
+            .troubles
+            .pop_front()
+        {
             None => Ok(200),
             Some(Trouble::Status(status)) => Ok(status),
             Some(Trouble::Refused) => Err(refused()),
@@ -70,12 +80,18 @@ impl State {
         let content = content.unwrap_or_default();
         if content.len() as u64 > request.limit {
             let target = request.url.to_owned();
-            return Err(HostError::TooLarge { target, limit: request.limit });
+            return Err(HostError::TooLarge {
+                target,
+                limit: request.limit,
+            });
         }
         Ok(content)
     }
 }
 
 fn failure(request: &FetchRequest<'_>, reason: String) -> HostError {
-    HostError::Fetch { url: request.url.to_owned(), reason }
+    HostError::Fetch {
+        url: request.url.to_owned(),
+        reason,
+    }
 }

@@ -39,7 +39,9 @@ impl Disk {
                     trail.pop();
                 }
                 name => {
-                    let Some(ino) = self.lookup(here, name)? else { return Ok(None) };
+                    let Some(ino) = self.lookup(here, name)? else {
+                        return Ok(None);
+                    };
                     if let Kind::Link(target) = &self.inode(ino)?.kind {
                         links += 1;
                         if links > MOST_LINKS {
@@ -67,7 +69,11 @@ impl Disk {
 }
 
 fn reversed(path: &str) -> Vec<String> {
-    path.split('/').rev().filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect()
+    path.split('/')
+        .rev()
+        .filter(|part| !part.is_empty())
+        .map(ToOwned::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -119,9 +125,12 @@ mod tests {
     fn forty_links_are_followed_and_not_one_more() {
         let owner = Owner { uid: 0, gid: 0 };
         let mut disk = Disk::new(owner);
-        let end = disk.create_dir(ROOT, "l0", Meta::new(0o755, owner)).unwrap();
+        let end = disk
+            .create_dir(ROOT, "l0", Meta::new(0o755, owner))
+            .unwrap();
         for n in 1..=41 {
-            disk.create_link(ROOT, &format!("l{n}"), &format!("l{}", n - 1), owner).unwrap();
+            disk.create_link(ROOT, &format!("l{n}"), &format!("l{}", n - 1), owner)
+                .unwrap();
         }
         assert_eq!(disk.walk("/l40"), Ok(Some(end)));
         assert_eq!(disk.walk("/l41"), Err(LostWay::TooManyLinks));

@@ -31,7 +31,11 @@ impl std::fmt::Debug for World<'_> {
 impl World<'_> {
     /// Reads a file; none if there is none.
     pub fn read(&self, path: &str) -> HostResult<Option<Vec<u8>>> {
-        let found = self.state.disk.walk(path).map_err(|lost| lost_way("read", path, lost))?;
+        let found = self
+            .state
+            .disk
+            .walk(path)
+            .map_err(|lost| lost_way("read", path, lost))?;
         let Some(ino) = found else { return Ok(None) };
         let data = self.state.disk.data(ino);
         let data = data.map_err(|errno| lost_way("read", path, LostWay::Refused(errno)))?;
@@ -40,7 +44,9 @@ impl World<'_> {
 
     /// Tells whether something is at a path; a link that leads nowhere is something.
     pub fn exists(&self, path: &str) -> bool {
-        let Ok((dir, name)) = self.holding(path) else { return false };
+        let Ok((dir, name)) = self.holding(path) else {
+            return false;
+        };
         matches!(self.state.disk.lookup(dir, &name), Ok(Some(_)))
     }
 
@@ -60,11 +66,17 @@ impl World<'_> {
     /// Makes a folder (mode 0755) and those above it, as far as they are absent.
     pub fn make_folder(&mut self, path: &str) -> HostResult<()> {
         let (dir, name) = self.make_holding(path)?;
-        if self.state.disk.lookup(dir, &name).is_ok_and(|found| found.is_some()) {
+        if self
+            .state
+            .disk
+            .lookup(dir, &name)
+            .is_ok_and(|found| found.is_some())
+        {
             return Ok(());
         }
         self.change(path, move |disk| {
-            disk.create_dir(dir, &name, Meta::new(0o755, IDENTITY)).map(|_| ())
+            disk.create_dir(dir, &name, Meta::new(0o755, IDENTITY))
+                .map(|_| ())
         })
     }
 
@@ -72,7 +84,9 @@ impl World<'_> {
     pub fn make_link(&mut self, path: &str, target: &str) -> HostResult<()> {
         let (dir, name) = self.make_holding(path)?;
         let target = target.to_owned();
-        self.change(path, move |disk| disk.create_link(dir, &name, &target, IDENTITY).map(|_| ()))
+        self.change(path, move |disk| {
+            disk.create_link(dir, &name, &target, IDENTITY).map(|_| ())
+        })
     }
 
     /// Gives a file or a folder these attributes.
@@ -91,7 +105,9 @@ impl World<'_> {
     /// Removes a file, a link, or a folder with all that is in it; nothing if nothing is there.
     pub fn remove(&mut self, path: &str) -> HostResult<()> {
         let (dir, name) = self.make_holding(path)?;
-        let Ok(Some(ino)) = self.state.disk.lookup(dir, &name) else { return Ok(()) };
+        let Ok(Some(ino)) = self.state.disk.lookup(dir, &name) else {
+            return Ok(());
+        };
         if matches!(self.state.disk.inode(ino), Ok(inode) if matches!(inode.kind, Kind::Link(_))) {
             return self.change(path, move |disk| disk.unlink(dir, &name));
         }
@@ -148,14 +164,22 @@ impl World<'_> {
     /// Finds the folder that holds a path, and the path's last part.
     fn holding(&self, path: &str) -> HostResult<(Ino, String)> {
         let (above, name) = split(path)?;
-        let found = self.state.disk.walk(above).map_err(|lost| lost_way("reach", path, lost))?;
+        let found = self
+            .state
+            .disk
+            .walk(above)
+            .map_err(|lost| lost_way("reach", path, lost))?;
         let missing = || lost_way("reach", path, LostWay::Refused(Errno::ENOENT));
         Ok((found.ok_or_else(missing)?, name.to_owned()))
     }
 
     fn make_holding(&mut self, path: &str) -> HostResult<(Ino, String)> {
         let (above, name) = split(path)?;
-        let found = self.state.disk.walk(above).map_err(|lost| lost_way("reach", path, lost))?;
+        let found = self
+            .state
+            .disk
+            .walk(above)
+            .map_err(|lost| lost_way("reach", path, lost))?;
         let Some(ino) = found else {
             self.make_folder(above)?;
             return self.holding(path);
@@ -166,15 +190,21 @@ impl World<'_> {
 
 fn split(path: &str) -> HostResult<(&str, &str)> {
     let invalid = || lost_way("reach", path, LostWay::Refused(Errno::EINVAL));
-    path.rsplit_once('/').filter(|(_, name)| !name.is_empty()).ok_or_else(invalid)
+    path.rsplit_once('/')
+        .filter(|(_, name)| !name.is_empty())
+        .ok_or_else(invalid)
 }
 
 /// Turns a walk that led nowhere into what the port says of it.
 pub(super) fn lost_way(act: &'static str, path: &str, lost: LostWay) -> HostError {
     match lost {
-        LostWay::TooManyLinks => HostError::Escape { path: path.to_owned() },
-        LostWay::Refused(errno) => {
-            HostError::Io { act, target: path.to_owned(), error: errno.error() }
-        }
+        LostWay::TooManyLinks => HostError::Escape {
+            path: path.to_owned(),
+        },
+        LostWay::Refused(errno) => HostError::Io {
+            act,
+            target: path.to_owned(),
+            error: errno.error(),
+        },
     }
 }
