@@ -2,19 +2,44 @@
 //!
 //! The engine knows steps only as values and the world only through one port. It holds the
 //! journal, the blobs and the one interpreter that performs effects.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`port`] | the world, as the engine sees it |
+//! | `explain`, `plan`, `run`, `resume`, `verify`, `undo`, `status` | one verb, one file |
+//! | `schedule`, `step_work` | which step runs when, and what it does in its turns |
+//! | `effects` | the interpreter: standing, groups, performing |
+//! | `answers`, `claims` | probes and expectations, read-only |
+//! | `store`, `journal`, `blobs`, `history` | what is kept about runs |
 
 pub mod port;
 
+mod answers;
+mod blobs;
+mod claims;
+mod effects;
+mod explain;
+mod fault;
+mod folders;
+mod history;
+mod journal;
+mod plan;
+mod resume;
+mod run;
+mod schedule;
+mod status;
+mod step_work;
+mod store;
+mod undo;
+mod verify;
+
 use bootlace_model::config::Settings;
 use bootlace_model::event::Event;
-use bootlace_model::fault::Fault;
 use bootlace_model::ids::RunId;
-use bootlace_model::path::TargetPath;
-use bootlace_model::record::{Line, Outcome};
+use bootlace_model::record::Outcome;
 use bootlace_model::step::{Choice, Sequence};
-use bootlace_model::view::{
-    ExplainView, ExplainedStep, PlanView, RunsView, StatusView, UndoView, VerifyView,
-};
+use bootlace_model::view::ExplainedStep;
+pub use status::runs;
 
 use crate::port::Host;
 
@@ -37,6 +62,8 @@ pub struct Options {
     pub pause: bool,
     /// How many steps at most run side by side.
     pub jobs: usize,
+    /// Run the steps' turns in one thread, in an order that this seed decides: for tests.
+    pub interleave: Option<u64>,
     /// Which run; the newest of the sequence if none is given.
     pub run: Option<RunId>,
     /// Go on although the config or the tool changed since the run began.
@@ -47,6 +74,23 @@ pub struct Options {
     pub tool: String,
     /// What the user switched off that protects, for the journal and for `status`.
     pub insecure: Vec<String>,
+}
+
+impl Options {
+    /// The options of a plain run of this version of the tool.
+    pub fn new(tool: impl Into<String>) -> Self {
+        Self {
+            choice: Choice::default(),
+            pause: false,
+            jobs: 2,
+            interleave: None,
+            run: None,
+            replan: false,
+            force: false,
+            tool: tool.into(),
+            insecure: vec![],
+        }
+    }
 }
 
 /// What came of `run` and `resume`.
@@ -83,58 +127,4 @@ impl std::fmt::Debug for Engine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Engine({:?}, {:?})", self.sequence, self.options)
     }
-}
-
-impl Engine<'_> {
-    /// Tells what the chosen steps are for; needs no world.
-    pub fn explain(&self) -> Result<ExplainView, Fault> {
-        Err(Fault::internal("explain is not built yet"))
-    }
-
-    /// Answers the probes read-only and lists the effects that are still missing.
-    pub fn plan(&self) -> Result<PlanView, Fault> {
-        Err(Fault::internal("plan is not built yet"))
-    }
-
-    /// Performs the plan; goes on with an unfinished run, does nothing for a completed one.
-    /// A failed step is an error; a stop on request is a report with that outcome.
-    pub fn run(&self) -> Result<RunReport, Fault> {
-        Err(Fault::internal("run is not built yet"))
-    }
-
-    /// Goes on with an unfinished run; an error if there is none.
-    pub fn resume(&self) -> Result<RunReport, Fault> {
-        Err(Fault::internal("resume is not built yet"))
-    }
-
-    /// Evaluates the expectations of all finished steps again, and looks for drift.
-    /// What does not hold is in the view, not an error.
-    pub fn verify(&self) -> Result<VerifyView, Fault> {
-        Err(Fault::internal("verify is not built yet"))
-    }
-
-    /// Takes back what the run did, newest first. What is left alone is in the view.
-    pub fn undo(&self) -> Result<UndoView, Fault> {
-        Err(Fault::internal("undo is not built yet"))
-    }
-
-    /// Tells where the run stands, from the journal alone.
-    pub fn status(&self) -> Result<StatusView, Fault> {
-        Err(Fault::internal("status is not built yet"))
-    }
-
-    /// Hands out the journal's lines, as they stand on disk and as they are understood.
-    /// A damaged journal is an error, after the lines before the damage.
-    pub fn log(&self, _sink: &mut dyn FnMut(&str, &Line)) -> Result<(), Fault> {
-        Err(Fault::internal("log is not built yet"))
-    }
-}
-
-/// Lists all runs in a state folder, oldest first.
-pub fn runs(
-    _host: &dyn Host,
-    _state: &TargetPath,
-    _sequences: &[Sequence],
-) -> Result<RunsView, Fault> {
-    Err(Fault::internal("runs is not built yet"))
 }

@@ -198,8 +198,8 @@ pub enum Stat {
 
 /// An open folder. Names are single parts; they are never followed if they are links.
 ///
-/// Nothing that a method changes is durable before the host's `sync_files` or `sync_dirs`. A host
-/// finds its own type again behind the folders that it is handed, so they are [`Any`].
+/// Nothing that a method changes is durable before the host's `sync_files` or `sync_dirs`.
+/// It is [`Any`] so that a host to which a folder is handed back can find its own handle in it.
 pub trait Dir: Any + Send + Sync + Debug {
     /// Returns the path by which it was opened, for messages.
     fn path(&self) -> &TargetPath;
@@ -250,7 +250,7 @@ pub trait LogSync: Send + Sync + Debug {
 }
 
 /// A lock that is held while this lives.
-pub trait Lock: Send + Debug {}
+pub trait Lock: Send + Sync + Debug {}
 
 /// A program to run.
 #[derive(Debug, Clone)]

@@ -71,7 +71,7 @@ impl Attributes {
 
     /// Tells whether nobody but the owner may read.
     pub fn is_private(&self) -> bool {
-        self.mode & 0o077 == 0
+        self.mode.trailing_zeros() >= 6
     }
 }
 

@@ -1,7 +1,8 @@
 //! Folding the journal: one total function from a state and a line to the next state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::effect::EffectKind;
 use crate::fault::Fault;
 use crate::ids::{BootId, RunId, StepId};
 use crate::record::{Before, EffectRecord, Line, Outcome, Record};
@@ -22,6 +23,19 @@ pub struct StepProgress {
     pub reason: Option<String>,
     /// Why it failed.
     pub fault: Option<Fault>,
+}
+
+impl StepProgress {
+    fn begun(at: jiff::Timestamp) -> Self {
+        Self {
+            state: StepStateView::Running,
+            started: at,
+            ended: None,
+            evidence: vec![],
+            reason: None,
+            fault: None,
+        }
+    }
 }
 
 /// An intent that nothing has answered yet.
@@ -56,8 +70,12 @@ pub struct RunState {
     pub steps: BTreeMap<StepId, StepProgress>,
     /// What steps yielded.
     pub facts: BTreeMap<String, serde_json::Value>,
+    /// Which step yielded each of them.
+    pub fact_steps: BTreeMap<String, StepId>,
     /// Intents without an answer, by number.
     pub pending: BTreeMap<u64, Pending>,
+    /// Commands that ran to their end in steps that are not verified yet.
+    pub commands_done: BTreeSet<(StepId, String)>,
     /// The number of the next effect.
     pub next_effect: u64,
     /// How the run was closed, unless it was opened again since.
@@ -126,15 +144,7 @@ impl RunState {
                 self.outcome = None;
             }
             Record::StepStarted { step } => {
-                let begun = StepProgress {
-                    state: StepStateView::Running,
-                    started: at,
-                    ended: None,
-                    evidence: vec![],
-                    reason: None,
-                    fault: None,
-                };
-                self.steps.insert(step, begun);
+                self.steps.insert(step, StepProgress::begun(at));
             }
             Record::Intent {
                 n,
@@ -156,16 +166,35 @@ impl RunState {
                 );
             }
             Record::Done { n, .. } => {
-                if self.pending.remove(&n).is_none() {
+                let Some(pending) = self.pending.remove(&n) else {
                     return Err(illegal(format!("effect {n} is done without an intent")));
+                };
+                if pending.effect.kind == EffectKind::RunCommand {
+                    self.commands_done
+                        .insert((pending.step, pending.effect.target));
                 }
             }
-            Record::FactLearned { fact, value, .. } => {
+            Record::FactLearned { step, fact, value } => {
+                self.fact_steps.insert(fact.clone(), step);
                 self.facts.insert(fact, value);
             }
+            ended @ (Record::Verified { .. } | Record::Skipped { .. } | Record::Failed { .. }) => {
+                self.apply_end(ended, at);
+            }
+            undo @ (Record::UndoIntent { .. }
+            | Record::UndoDone { .. }
+            | Record::UndoRefused { .. }
+            | Record::StepUndone { .. }) => self.apply_undo(undo),
+            Record::RunClosed { outcome } => self.outcome = Some(outcome),
+            Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
+        }
+        Ok(())
+    }
+
+    fn apply_end(&mut self, record: Record, at: jiff::Timestamp) {
+        match record {
             Record::Verified { step, evidence } => {
-                let progress = self.begun(&step, at);
-                progress.evidence = evidence;
+                self.begun(&step, at).evidence = evidence;
                 self.end(&step, at, StepStateView::Done);
             }
             Record::Skipped { step, reason } => {
@@ -176,18 +205,25 @@ impl RunState {
                 self.begun(&step, at).fault = Some(fault);
                 self.end(&step, at, StepStateView::Failed);
             }
+            _ => {}
+        }
+    }
+
+    fn apply_undo(&mut self, record: Record) {
+        match record {
             Record::UndoIntent { .. } => self.refused.clear(),
             Record::UndoDone { n, .. } => {
                 self.pending.remove(&n);
             }
             Record::UndoRefused { target, why, .. } => self.refused.push((target, why)),
             Record::StepUndone { step } => {
+                self.commands_done.retain(|(of, _)| *of != step);
+                let gone = |fact: &String| self.fact_steps.get(fact) == Some(&step);
+                self.facts.retain(|fact, _| !gone(fact));
                 self.steps.remove(&step);
             }
-            Record::RunClosed { outcome } => self.outcome = Some(outcome),
-            Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
+            _ => {}
         }
-        Ok(())
     }
 
     /// Tells whether a step is verified or skipped, so that later steps may count on it.
@@ -197,17 +233,15 @@ impl RunState {
     }
 
     fn begun(&mut self, step: &StepId, at: jiff::Timestamp) -> &mut StepProgress {
-        self.steps.entry(step.clone()).or_insert(StepProgress {
-            state: StepStateView::Running,
-            started: at,
-            ended: None,
-            evidence: vec![],
-            reason: None,
-            fault: None,
-        })
+        self.steps
+            .entry(step.clone())
+            .or_insert_with(|| StepProgress::begun(at))
     }
 
     fn end(&mut self, step: &StepId, at: jiff::Timestamp, state: StepStateView) {
+        if state != StepStateView::Failed {
+            self.commands_done.retain(|(of, _)| of != step);
+        }
         let progress = self.begun(step, at);
         progress.state = state;
         progress.ended = Some(at);

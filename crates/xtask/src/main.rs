@@ -1,1 +1,2 @@
+//! Chores of this workspace.
 fn main() {}

@@ -1,0 +1,70 @@
+//! All keys and certificates of `prepare-assets`, durable on disk, beside openssl making the same.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use bootlace_engine::{Engine, Options};
+use bootlace_host::RealHost;
+
+use crate::Outcome;
+use crate::put_files::{Nobody, settings};
+use crate::table::{Row, median, millis};
+
+const ROUNDS: usize = 7;
+
+/// Runs the step on an empty root; returns how long it took and the commands a person would type.
+fn prepare() -> Result<(Duration, Vec<(String, String)>), Box<dyn std::error::Error>> {
+    let root = tempfile::tempdir()?;
+    let host = RealHost::builder().root(root.path()).build()?;
+    let mut settings = settings(0)?;
+    settings.cluster.name = "bench".into();
+    let mut options = Options::new("bench");
+    options.choice.only = Some("prepare-assets".into());
+    let sequence = bootlace_steps::sequence("cluster").ok_or("no sequence cluster")?;
+    let engine =
+        Engine { host: &host, sequence, settings: &settings, observer: &Nobody, options: &options };
+    let planned = engine.plan()?.steps.into_iter().flat_map(|step| step.effects);
+    let made = planned.map(|effect| (effect.target, effect.command)).collect();
+    let begin = Instant::now();
+    engine.run()?;
+    Ok((begin.elapsed(), made))
+}
+
+/// Makes the same keys and certificates with the commands that the plan shows.
+fn with_openssl(commands: &[(String, String)]) -> Result<(usize, Duration), Box<dyn std::error::Error>> {
+    let root = tempfile::tempdir()?;
+    let place = root.path().to_str().ok_or("a strange temporary folder")?;
+    std::fs::create_dir_all(root.path().join("opt/bootlace/tls/etcd"))?;
+    let begin = Instant::now();
+    let mut made = 0;
+    for (_, command) in commands.iter().filter(|(_, command)| {
+        command.contains("openssl genpkey") || command.starts_with("openssl req")
+    }) {
+        let command = command.replace("/opt/bootlace", &format!("{place}/opt/bootlace"));
+        let output = Command::new("sh").args(["-c", &command]).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        made += 1;
+    }
+    Ok((made, begin.elapsed()))
+}
+
+/// Measures both.
+pub(crate) fn run() -> Outcome {
+    let mut times = Vec::new();
+    let mut made = Vec::new();
+    for _ in 0..ROUNDS {
+        let (took, planned) = prepare()?;
+        times.push(took);
+        made = planned;
+    }
+    let (commands, openssl) = with_openssl(&made)?;
+    Ok(vec![Row {
+        what: format!("prepare-assets: {} effects, verified and durable", made.len()),
+        value: millis(median(times)),
+        bound: 100.0,
+        unit: "ms",
+        peer: format!("{commands} openssl commands, not synced: {:.0} ms", millis(openssl)),
+    }])
+}

@@ -1,0 +1,158 @@
+//! Answering probes, read-only.
+
+use std::collections::BTreeMap;
+
+use bootlace_model::effect::{Body, Effect};
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::StepId;
+use bootlace_model::path::TargetPath;
+use bootlace_model::probe::{Answer, FileTree, Probe, TreeFile};
+
+use crate::folders::{Folders, LARGEST_FILE};
+use crate::port::{Command, Host, Stat};
+
+/// Answers a probe from the world as it is.
+pub(crate) fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
+    let folders = Folders::new(host);
+    Ok(match probe {
+        Probe::Node(path) => Answer::Node(folders.look(path)?),
+        Probe::ReadFile { path, limit } => Answer::Content(folders.read(path, *limit)?),
+        Probe::ReadTree { path, limit } => Answer::Tree(tree(&folders, path, *limit)?),
+        Probe::ReadJson { path, pointer } => match folders.read(path, LARGEST_FILE)? {
+            None => Answer::Json(serde_json::Value::Null),
+            Some(content) => json(path, &content, pointer)?,
+        },
+        Probe::Ask { argv, within } => {
+            let command = Command {
+                argv,
+                env: vec![],
+                directory: None,
+                within: *within,
+                keep: 64 << 10,
+            };
+            let output = host.run(&command)?;
+            let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+            Answer::Output {
+                code: output.code,
+                stdout,
+            }
+        }
+        Probe::HostName => Answer::Json(host.host_name()?.into()),
+    })
+}
+
+fn json(path: &TargetPath, content: &[u8], pointer: &str) -> Result<Answer, Fault> {
+    let value: serde_json::Value = serde_json::from_slice(content).map_err(|error| {
+        Fault::bad_input(format!("{path} is not JSON: {error}")).in_file(path.as_str())
+    })?;
+    Ok(Answer::Json(
+        value.pointer(pointer).cloned().unwrap_or_default(),
+    ))
+}
+
+fn tree(folders: &Folders<'_>, root: &TargetPath, limit: u64) -> Result<FileTree, Fault> {
+    let mut found = FileTree::default();
+    let mut left = limit;
+    let mut open = vec![root.clone()];
+    while let Some(path) = open.pop() {
+        let Some(dir) = folders.open(&path)? else {
+            continue;
+        };
+        found.exists = true;
+        for name in dir.list()? {
+            let path = path
+                .join(&name)
+                .map_err(|bad| Fault::refused(bad.to_string()))?;
+            let relative = path.below(root).unwrap_or_default().to_owned();
+            match dir.stat(&name)? {
+                Some(Stat::File { .. }) => {
+                    let content = dir.read(&name, left)?;
+                    left -= content.len() as u64;
+                    found.files.push(TreeFile { relative, content });
+                }
+                Some(Stat::Directory { .. }) => open.push(path),
+                Some(Stat::Link { target, .. }) => {
+                    found.odd.push((relative, format!("a link to {target}")));
+                }
+                Some(Stat::Other(what)) => found.odd.push((relative, what)),
+                None => {}
+            }
+        }
+    }
+    found.files.sort_by(|a, b| a.relative.cmp(&b.relative));
+    found.odd.sort();
+    Ok(found)
+}
+
+/// What earlier steps of a plan would have written by now.
+///
+/// With it a plan of many steps on an empty root shows what a run performs: a later step reads
+/// what an earlier one would write, and is told so where that is known only after it ran.
+#[derive(Debug, Default)]
+pub(crate) struct Foreseen {
+    files: BTreeMap<TargetPath, (StepId, Option<Vec<u8>>)>,
+}
+
+impl Foreseen {
+    /// Takes in what a step would do.
+    pub(crate) fn expect(&mut self, step: &StepId, effects: &[&Effect]) {
+        for effect in effects {
+            if matches!(effect, Effect::MakeDirectory(_)) {
+                continue;
+            }
+            let content = match effect {
+                Effect::PutFile(put) => match &put.body {
+                    Body::Literal(bytes) => Some(bytes.to_vec()),
+                    Body::Compose(_) => None,
+                },
+                _ => None,
+            };
+            if let Some(path) = effect.path() {
+                self.files.insert(path.clone(), (step.clone(), content));
+            }
+        }
+    }
+
+    /// Answers a probe as if the earlier steps had run.
+    pub(crate) fn answer(&self, host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
+        let Some(asked) = probe.path() else {
+            return answer(host, probe);
+        };
+        let exact = self.files.get(asked);
+        match (probe, exact) {
+            (Probe::ReadFile { .. }, Some((_, Some(content)))) => {
+                Ok(Answer::Content(Some(content.clone())))
+            }
+            (Probe::ReadJson { pointer, path }, Some((_, Some(content)))) => {
+                json(path, content, pointer)
+            }
+            (_, Some((step, _))) => Ok(Answer::KnownAfter(step.clone())),
+            (Probe::ReadTree { path, .. }, None) => self.tree(host, probe, path),
+            (_, None) => answer(host, probe),
+        }
+    }
+
+    fn tree(&self, host: &dyn Host, probe: &Probe, root: &TargetPath) -> Result<Answer, Fault> {
+        let Answer::Tree(mut tree) = answer(host, probe)? else {
+            return Err(Fault::internal(
+                "a tree was asked for and something else answered",
+            ));
+        };
+        for (path, (step, content)) in &self.files {
+            let Some(relative) = path.below(root).filter(|relative| !relative.is_empty()) else {
+                continue;
+            };
+            let Some(content) = content else {
+                return Ok(Answer::KnownAfter(step.clone()));
+            };
+            tree.exists = true;
+            tree.files.retain(|file| file.relative != relative);
+            tree.files.push(TreeFile {
+                relative: relative.to_owned(),
+                content: content.clone(),
+            });
+        }
+        tree.files.sort_by(|a, b| a.relative.cmp(&b.relative));
+        Ok(Answer::Tree(tree))
+    }
+}

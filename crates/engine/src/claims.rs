@@ -1,0 +1,208 @@
+//! Evaluating claims: is it so, and what was found?
+
+use bootlace_model::expect::Claim;
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::Digest;
+use bootlace_model::node::NodeState;
+use bootlace_model::path::TargetPath;
+use bootlace_model::secret::Secret;
+
+use crate::effects::certificate_problems;
+use crate::folders::{Folders, LARGEST_FILE};
+use crate::port::{Command, FetchRequest, Host, HostError};
+
+/// What came of looking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// Whether the claim holds.
+    pub(crate) holds: bool,
+    /// What was found, in words.
+    pub(crate) found: String,
+}
+
+/// How long one question over HTTP may take.
+const HTTP_TRY: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Looks whether a claim holds; changes nothing.
+pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault> {
+    let folders = Folders::new(host);
+    match claim {
+        Claim::File { path, digest, mode } => file(&folders, path, *digest, *mode),
+        Claim::Directory { path } => {
+            let state = folders.look(path)?;
+            let holds = matches!(state, NodeState::Directory { .. });
+            Ok(finding(holds, format!("{} is there", state.noun())))
+        }
+        Claim::Absent { path } => {
+            let state = folders.look(path)?;
+            Ok(finding(
+                !state.exists(),
+                format!("{} is there", state.noun()),
+            ))
+        }
+        Claim::Link { path, target } => {
+            let state = folders.look(path)?;
+            let found = match &state {
+                NodeState::Link { target, .. } => format!("it points to {target}"),
+                other => format!("{} is there", other.noun()),
+            };
+            let holds = matches!(state, NodeState::Link { target: t, .. } if t == *target);
+            Ok(finding(holds, found))
+        }
+        Claim::Key { path } => key(&folders, path),
+        Claim::Certificate {
+            path,
+            key,
+            request,
+            issuer,
+        } => {
+            let problems = certificate_problems(&folders, path, key, request, issuer.as_ref())?;
+            Ok(match problems {
+                None => finding(false, "nothing is there".into()),
+                Some(problems) if problems.is_empty() => {
+                    finding(true, "it fits and is valid".into())
+                }
+                Some(problems) => finding(false, problems.join("; ")),
+            })
+        }
+        Claim::ListedFiles { index, below } => listed(&folders, index, below),
+        Claim::Unit { unit, state } => {
+            let found = crate::effects::unit_state(&folders, unit)?;
+            let words = found.map_or("nothing says so".into(), |state| format!("it is {state:?}"));
+            Ok(finding(found == Some(*state), words.to_lowercase()))
+        }
+        Claim::Succeeds { argv, within } => {
+            let command = Command {
+                argv,
+                env: vec![],
+                directory: None,
+                within: *within,
+                keep: 4096,
+            };
+            match host.run(&command) {
+                Ok(output) => {
+                    let code = output
+                        .code
+                        .map_or("a signal".into(), |code| format!("code {code}"));
+                    Ok(finding(
+                        output.code == Some(0),
+                        format!("it ended with {code}"),
+                    ))
+                }
+                // A program that hangs does not succeed; that is an answer, not a failure to ask.
+                Err(HostError::TimedOut { .. }) => {
+                    Ok(finding(false, "it did not end in time".into()))
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
+        Claim::Answers {
+            url,
+            status,
+            authorities,
+        } => {
+            let authorities = match authorities {
+                None => None,
+                Some(path) => folders.read(path, LARGEST_FILE)?,
+            };
+            let authorities = authorities.as_deref();
+            let request = FetchRequest {
+                url,
+                authorities,
+                limit: 1 << 20,
+                within: HTTP_TRY,
+            };
+            match host.http_status(&request) {
+                Ok(found) => Ok(finding(found == *status, format!("it answers {found}"))),
+                Err(error @ (HostError::Fetch { .. } | HostError::TimedOut { .. })) => {
+                    Ok(finding(false, error.to_string()))
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
+    }
+}
+
+fn finding(holds: bool, found: String) -> Finding {
+    Finding { holds, found }
+}
+
+fn file(
+    folders: &Folders<'_>,
+    path: &TargetPath,
+    digest: Option<Digest>,
+    mode: Option<u32>,
+) -> Result<Finding, Fault> {
+    let state = folders.look(path)?;
+    let NodeState::File {
+        digest: found_digest,
+        mode: found_mode,
+        size,
+        ..
+    } = state
+    else {
+        return Ok(finding(false, format!("{} is there", state.noun())));
+    };
+    if digest.is_some_and(|wanted| wanted != found_digest) {
+        return Ok(finding(
+            false,
+            format!("its content is {}", found_digest.short()),
+        ));
+    }
+    let words = bootlace_model::shell::mode(found_mode);
+    if mode.is_some_and(|wanted| wanted != found_mode) {
+        return Ok(finding(false, format!("its mode is {words}")));
+    }
+    Ok(finding(
+        true,
+        format!("{size} bytes, mode {words}, {}", found_digest.short()),
+    ))
+}
+
+fn key(folders: &Folders<'_>, path: &TargetPath) -> Result<Finding, Fault> {
+    let state = folders.look(path)?;
+    let NodeState::File { mode, .. } = state else {
+        return Ok(finding(false, format!("{} is there", state.noun())));
+    };
+    if mode & 0o077 != 0 {
+        let mode = bootlace_model::shell::mode(mode);
+        return Ok(finding(
+            false,
+            format!("others may read it: its mode is {mode}"),
+        ));
+    }
+    let content = folders.read(path, 1 << 20)?.unwrap_or_default();
+    Ok(match folders.host().public_key(&Secret::new(content)) {
+        Ok(_) => finding(true, "it is a key of its owner alone".into()),
+        Err(error) => finding(false, error.to_string()),
+    })
+}
+
+fn listed(folders: &Folders<'_>, index: &TargetPath, below: &TargetPath) -> Result<Finding, Fault> {
+    #[derive(serde::Deserialize)]
+    struct Index {
+        files: std::collections::BTreeMap<String, Digest>,
+    }
+    let Some(content) = folders.read(index, LARGEST_FILE)? else {
+        return Ok(finding(false, format!("{index} is missing")));
+    };
+    let read: Index = match serde_json::from_slice(&content) {
+        Ok(read) => read,
+        Err(error) => return Ok(finding(false, format!("{index} cannot be read: {error}"))),
+    };
+    let mut wrong = Vec::new();
+    for (relative, digest) in &read.files {
+        let path = below
+            .join(relative)
+            .map_err(|bad| Fault::refused(bad.to_string()))?;
+        match folders.look(&path)? {
+            NodeState::File { digest: found, .. } if found == *digest => {}
+            NodeState::File { .. } => wrong.push(format!("{path} was changed")),
+            other => wrong.push(format!("{} is at {path}", other.noun())),
+        }
+    }
+    Ok(match wrong.as_slice() {
+        [] => finding(true, format!("{} files as listed", read.files.len())),
+        some => finding(false, some.join("; ")),
+    })
+}

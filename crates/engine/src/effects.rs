@@ -1,0 +1,22 @@
+//! The interpreter: what an effect touches, whether it is already so, and how it is performed.
+//!
+//! Every effect but a command comes down to *writes*: this path shall be this file, folder, link,
+//! or nothing. Replacing safely, keeping what was there and putting it back are written once, for
+//! writes. A command is performed by itself.
+
+mod certificates;
+mod command;
+mod content;
+mod group;
+mod perform;
+mod standing;
+mod units;
+mod writes;
+
+pub(crate) use certificates::certificate_problems;
+pub(crate) use command::{remove_product, run_program};
+pub(crate) use group::{Class, LARGEST_GROUP, class};
+pub(crate) use perform::{Intended, Staging, perform, staged_name, sweep};
+pub(crate) use standing::{Standing, standing};
+pub(crate) use units::unit_state;
+pub(crate) use writes::{Shape, Write, touches};

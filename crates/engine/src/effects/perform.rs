@@ -1,0 +1,282 @@
+//! Performing a group: stage everything, sync once, publish in order, sync the folders.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bootlace_model::effect::Effect;
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::{Digest, RunId};
+use bootlace_model::node::{Node, NodeState};
+use bootlace_model::path::TargetPath;
+
+use super::content::Contents;
+use super::writes::{Shape, Write, writes};
+use crate::folders::Folders;
+use crate::port::{Dir, Host, HostError, HostResult, Stat};
+
+/// An effect whose intent is on disk.
+#[derive(Debug)]
+pub(crate) struct Intended<'e> {
+    /// Its number in the journal.
+    pub(crate) n: u64,
+    /// What to do.
+    pub(crate) effect: &'e Effect,
+}
+
+/// Names the file in which something waits, beside its place, until it is renamed.
+///
+/// The dot matters: kubelet skips such names in its folder of static pods.
+pub(crate) fn staged_name(run: &RunId, n: u64, index: usize) -> String {
+    let tag = run.as_str().rsplit('-').next().unwrap_or_default();
+    format!(".bootlace-{tag}-{n}-{index}")
+}
+
+/// Performs effects of one class; returns what is at the touched paths afterwards, by effect.
+pub(crate) fn perform(
+    host: &dyn Host,
+    run: &RunId,
+    group: &[Intended<'_>],
+) -> Result<Vec<Vec<Node>>, Fault> {
+    let folders = Folders::new(host);
+    let mut contents = Contents::new(&folders);
+    let mut staging = Staging::default();
+    let mut afters = Vec::with_capacity(group.len());
+    for intended in group {
+        if let Effect::RunCommand(run) = intended.effect {
+            super::command::run_effect(host, run)?;
+            afters.push(super::command::products(host, run)?);
+            continue;
+        }
+        let mut after = Vec::new();
+        for (index, write) in writes(&contents, intended.effect)?.into_iter().enumerate() {
+            let name = staged_name(run, intended.n, index);
+            let state = staging.stage(&folders, &write, name)?;
+            if let Shape::File { content, .. } = write.shape {
+                contents.staged.insert(write.path.clone(), content);
+            }
+            after.push(Node {
+                path: write.path,
+                state,
+            });
+        }
+        afters.push(after);
+    }
+    staging.publish(host)?;
+    Ok(afters)
+}
+
+/// Removes what a crash left between staging and publishing of one effect.
+pub(crate) fn sweep(folders: &Folders<'_>, run: &RunId, n: u64, nodes: &[Node]) -> HostResult<()> {
+    for (index, node) in nodes.iter().enumerate() {
+        let Some(dir) = folders.holding(&node.path)? else {
+            continue;
+        };
+        let name = staged_name(run, n, index);
+        if dir.stat(&name)?.is_some() {
+            dir.remove(&name)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is staged and has to be published.
+#[derive(Default)]
+pub(crate) struct Staging {
+    acts: Vec<Act>,
+    changed: BTreeMap<TargetPath, Arc<dyn Dir>>,
+}
+
+struct Act {
+    dir: Arc<dyn Dir>,
+    name: String,
+    kind: ActKind,
+}
+
+enum ActKind {
+    /// Rename a staged file into place; its content has to be durable first.
+    Place {
+        staged: String,
+        is_file: bool,
+    },
+    Remove,
+    RemoveDir,
+    /// Remove a folder if nothing is in it; else leave it and say so, unless it is no matter.
+    RemoveDirIfEmpty {
+        matters: bool,
+    },
+}
+
+impl Staging {
+    /// Stages one write; folders and attributes of folders are set at once, for they have no
+    /// content that could be half there.
+    pub(crate) fn stage(
+        &mut self,
+        folders: &Folders<'_>,
+        write: &Write,
+        staged: String,
+    ) -> Result<NodeState, Fault> {
+        if matches!(write.shape, Shape::Nothing) {
+            return Ok(self.stage_removal(folders, &write.path)?);
+        }
+        let (dir, made) = folders.make_holding(&write.path)?;
+        let outside = || Fault::internal(format!("{} has no folder to be in", write.path));
+        let dir = dir.ok_or_else(outside)?;
+        let name = write.path.name().to_owned();
+        for above in made.into_iter().chain([dir.clone()]) {
+            self.changed.insert(above.path().clone(), above);
+        }
+        let state = match &write.shape {
+            Shape::File {
+                content,
+                attributes,
+            } => {
+                anew(dir.as_ref(), &staged, || {
+                    dir.create(&staged, content, attributes)
+                })?;
+                let Some(Stat::File { mode, owner, .. }) = dir.stat(&staged)? else {
+                    return Err(Fault::internal(format!(
+                        "{staged} vanished beside {}",
+                        write.path
+                    )));
+                };
+                self.place(dir, name, staged, true);
+                let (digest, size) = (Digest::of(content), content.len() as u64);
+                NodeState::File {
+                    digest,
+                    size,
+                    mode,
+                    owner,
+                    xattrs: attributes.xattrs.clone(),
+                }
+            }
+            Shape::Link { target } => {
+                anew(dir.as_ref(), &staged, || dir.create_link(&staged, target))?;
+                let owner = folders.host().identity();
+                self.place(dir, name, staged, false);
+                NodeState::Link {
+                    target: target.clone(),
+                    owner,
+                }
+            }
+            Shape::Directory { attributes } => {
+                match dir.stat(&name)? {
+                    None => dir.create_dir(&name, attributes)?,
+                    Some(_) => dir.set_attributes(&name, attributes)?,
+                }
+                folders.forget(&write.path);
+                // Its attributes are part of itself, not of the folder that names it.
+                if let Some(itself) = folders.open(&write.path)? {
+                    self.changed.insert(write.path.clone(), itself);
+                }
+                crate::folders::look_in(dir.as_ref(), &name)?
+            }
+            Shape::Nothing => NodeState::Absent,
+        };
+        Ok(state)
+    }
+
+    /// Makes staged contents durable, then publishes in order, then makes the names durable.
+    ///
+    /// Returns the folders that matter and had to be left because something is in them.
+    pub(crate) fn publish(self, host: &dyn Host) -> HostResult<Vec<TargetPath>> {
+        let mut left = Vec::new();
+        let files: Vec<(&dyn Dir, &str)> = self
+            .acts
+            .iter()
+            .filter_map(|act| match &act.kind {
+                ActKind::Place {
+                    staged,
+                    is_file: true,
+                } => Some((act.dir.as_ref(), staged.as_str())),
+                _ => None,
+            })
+            .collect();
+        if !files.is_empty() {
+            host.sync_files(&files)?;
+        }
+        for act in &self.acts {
+            match &act.kind {
+                ActKind::Place { staged, .. } => act.dir.rename(staged, &act.name)?,
+                ActKind::Remove => act.dir.remove(&act.name)?,
+                ActKind::RemoveDir => act.dir.remove_dir(&act.name)?,
+                ActKind::RemoveDirIfEmpty { matters } => match act.dir.remove_dir(&act.name) {
+                    Err(HostError::Io { error, .. }) if is_not_empty(&error) => {
+                        if let (true, Ok(path)) = (matters, act.dir.path().join(&act.name)) {
+                            left.push(path);
+                        }
+                    }
+                    other => other?,
+                },
+            }
+        }
+        let changed: Vec<&dyn Dir> = self.changed.values().map(AsRef::as_ref).collect();
+        if !changed.is_empty() {
+            host.sync_dirs(&changed)?;
+        }
+        Ok(left)
+    }
+
+    /// Stages the removal of a folder for the case that nothing is in it by then.
+    pub(crate) fn stage_empty_removal(
+        &mut self,
+        folders: &Folders<'_>,
+        path: &TargetPath,
+        matters: bool,
+    ) -> HostResult<()> {
+        if let Some(dir) = folders.holding(path)?
+            && matches!(dir.stat(path.name())?, Some(Stat::Directory { .. }))
+        {
+            self.changed.insert(dir.path().clone(), dir.clone());
+            let kind = ActKind::RemoveDirIfEmpty { matters };
+            self.acts.push(Act {
+                dir,
+                name: path.name().to_owned(),
+                kind,
+            });
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, dir: Arc<dyn Dir>, name: String, staged: String, is_file: bool) {
+        self.acts.push(Act {
+            dir,
+            name,
+            kind: ActKind::Place { staged, is_file },
+        });
+    }
+
+    fn stage_removal(&mut self, folders: &Folders<'_>, path: &TargetPath) -> HostResult<NodeState> {
+        if let Some(dir) = folders.holding(path)? {
+            let kind = match dir.stat(path.name())? {
+                None => return Ok(NodeState::Absent),
+                Some(Stat::Directory { .. }) => ActKind::RemoveDir,
+                Some(_) => ActKind::Remove,
+            };
+            folders.forget(path);
+            self.changed.insert(dir.path().clone(), dir.clone());
+            self.acts.push(Act {
+                dir,
+                name: path.name().to_owned(),
+                kind,
+            });
+        }
+        Ok(NodeState::Absent)
+    }
+}
+
+fn is_not_empty(error: &std::io::Error) -> bool {
+    // Some filesystems say EEXIST where others say ENOTEMPTY.
+    let kind = error.kind();
+    kind == std::io::ErrorKind::DirectoryNotEmpty || kind == std::io::ErrorKind::AlreadyExists
+}
+
+/// Creates something under a name of ours, removing what an earlier crash left there.
+fn anew(dir: &dyn Dir, name: &str, create: impl Fn() -> HostResult<()>) -> HostResult<()> {
+    match create() {
+        Err(HostError::Io { error, .. }) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            dir.remove(name)?;
+            create()
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,216 @@
+//! Whether an effect is already so, still missing, or in conflict with what is there.
+
+use bootlace_model::effect::{AlreadyRan, Effect, MakeKey};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::node::Attributes;
+use bootlace_model::path::TargetPath;
+
+use super::certificates::{self, Wanted};
+use super::content::Contents;
+use super::units;
+use super::writes::{Shape, Write};
+use crate::claims;
+use crate::folders::{Folders, OpenDir};
+use crate::port::{Dir, Stat};
+
+/// Where an effect stands.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    /// Nothing needs to be done.
+    AlreadySo,
+    /// It has to be performed.
+    Missing,
+    /// Something is there that must not be overwritten unless it is our own.
+    Conflict(Fault),
+}
+
+/// Looks at the world, changing nothing.
+pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standing, Fault> {
+    let contents = Contents::new(folders);
+    let so = |yes: bool| {
+        if yes {
+            Standing::AlreadySo
+        } else {
+            Standing::Missing
+        }
+    };
+    Ok(match effect {
+        Effect::PutFile(put) => match stat(folders, &put.path)? {
+            None => Standing::Missing,
+            Some((_, Stat::Directory { .. })) => in_the_way(&put.path, "a file"),
+            Some((dir, stat)) => match contents.compose(&put.body)? {
+                None => Standing::Missing,
+                Some(content) => so(is_file(
+                    dir.as_ref(),
+                    &put.path,
+                    &stat,
+                    &content,
+                    &put.attributes,
+                )?),
+            },
+        },
+        Effect::MakeDirectory(make) => match stat(folders, &make.path)? {
+            None => Standing::Missing,
+            Some((dir, Stat::Directory { mode, owner })) => {
+                let owned = make.attributes.owner.is_none_or(|wanted| wanted == owner);
+                so(mode == make.attributes.mode
+                    && owned
+                    && labels_fit(dir.as_ref(), &make.path, &make.attributes)?)
+            }
+            Some(_) => in_the_way(&make.path, "a folder"),
+        },
+        Effect::MakeLink(link) => match stat(folders, &link.path)? {
+            Some((_, Stat::Directory { .. })) => in_the_way(&link.path, "a link"),
+            Some((_, Stat::Link { target, .. })) => so(target == link.target),
+            _ => Standing::Missing,
+        },
+        Effect::DropPath(drop) => so(stat(folders, &drop.path)?.is_none()),
+        Effect::MakeKey(make) => key_standing(&contents, make)?,
+        Effect::IssueCertificate(issue) => {
+            let wanted = Wanted {
+                path: &issue.path,
+                key: &issue.key,
+                request: &issue.request,
+                issuer: issue.issuer.as_ref(),
+            };
+            match certificates::problems(&contents, &wanted)? {
+                None => Standing::Missing,
+                Some(problems) if problems.is_empty() => Standing::AlreadySo,
+                Some(problems) => Standing::Conflict(unfit(&issue.path, "certificate", problems)),
+            }
+        }
+        Effect::SetUnit(set) => match units::writes(folders, set) {
+            Ok(writes) => so(writes
+                .iter()
+                .map(|w| is_so(folders, w))
+                .try_fold(true, and)?),
+            // The unit's file may be written by an earlier effect of the same step.
+            Err(fault) if fault.kind == FaultKind::Preflight => Standing::Missing,
+            Err(fault) => return Err(fault),
+        },
+        Effect::Fetch(fetch) => match stat(folders, &fetch.path)? {
+            None => Standing::Missing,
+            Some((_, Stat::Directory { .. })) => in_the_way(&fetch.path, "a file"),
+            Some((dir, stat)) => match folders.read(&fetch.path, fetch.limit)? {
+                Some(content) if bootlace_model::ids::Digest::of(&content) == fetch.digest => {
+                    so(is_file(
+                        dir.as_ref(),
+                        &fetch.path,
+                        &stat,
+                        &content,
+                        &fetch.attributes,
+                    )?)
+                }
+                _ => Standing::Missing,
+            },
+        },
+        Effect::RunCommand(run) => match &run.already {
+            AlreadyRan::When(claim) => so(claims::evaluate(folders.host(), claim)?.holds),
+            AlreadyRan::Repeatable => Standing::Missing,
+        },
+    })
+}
+
+fn and(so_far: bool, next: Result<bool, Fault>) -> Result<bool, Fault> {
+    Ok(so_far && next?)
+}
+
+/// Tells whether a write would change nothing.
+fn is_so(folders: &Folders<'_>, write: &Write) -> Result<bool, Fault> {
+    let found = stat(folders, &write.path)?;
+    Ok(match (&write.shape, found) {
+        (Shape::Nothing, None) => true,
+        (Shape::Link { target }, Some((_, Stat::Link { target: found, .. }))) => *target == found,
+        (
+            Shape::File {
+                content,
+                attributes,
+            },
+            Some((dir, stat)),
+        ) => is_file(dir.as_ref(), &write.path, &stat, content, attributes)?,
+        _ => false,
+    })
+}
+
+fn is_file(
+    dir: &dyn Dir,
+    path: &TargetPath,
+    stat: &Stat,
+    content: &[u8],
+    attributes: &Attributes,
+) -> Result<bool, Fault> {
+    let Stat::File { size, mode, owner } = stat else {
+        return Ok(false);
+    };
+    let fits = *size == content.len() as u64
+        && *mode == attributes.mode
+        && attributes.owner.is_none_or(|wanted| wanted == *owner);
+    Ok(fits && dir.read(path.name(), *size)? == content && labels_fit(dir, path, attributes)?)
+}
+
+fn labels_fit(dir: &dyn Dir, path: &TargetPath, attributes: &Attributes) -> Result<bool, Fault> {
+    if attributes.xattrs.is_empty() {
+        return Ok(true);
+    }
+    let found = dir.xattrs(path.name())?;
+    Ok(attributes
+        .xattrs
+        .0
+        .iter()
+        .all(|(name, value)| found.0.get(name) == Some(value)))
+}
+
+fn key_standing(contents: &Contents<'_>, make: &MakeKey) -> Result<Standing, Fault> {
+    let mode = match stat(contents.folders, &make.path)? {
+        None => return Ok(Standing::Missing),
+        Some((_, Stat::File { mode, .. })) => mode,
+        Some(_) => return Ok(in_the_way(&make.path, "a key")),
+    };
+    let mut problems = Vec::new();
+    if mode & 0o077 != 0 {
+        let mode = bootlace_model::shell::mode(mode);
+        problems.push(format!(
+            "others may read it (mode {mode}); `chmod 600` it, or make a new one"
+        ));
+    }
+    if let Some(key) = contents.key(&make.path)?
+        && let Err(error) = contents.folders.host().public_key(&key)
+    {
+        problems.push(error.to_string());
+    }
+    Ok(if problems.is_empty() {
+        Standing::AlreadySo
+    } else {
+        Standing::Conflict(unfit(&make.path, "key", problems))
+    })
+}
+
+fn unfit(path: &TargetPath, what: &str, problems: Vec<String>) -> Fault {
+    let mut fault = Fault::bad_input(format!(
+        "the {what} {path} cannot be used: {}",
+        problems.join("; ")
+    ))
+    .in_file(path.as_str())
+    .because("It was there before this run, so it is kept if it fits and never overwritten.")
+    .hint(format!(
+        "put one there that fits, or remove {path} and a new one is made"
+    ));
+    fault.details = if problems.len() > 1 { problems } else { vec![] };
+    fault
+}
+
+fn in_the_way(path: &TargetPath, wanted: &str) -> Standing {
+    let message = format!("{path} shall be {wanted}, but something of another kind is there");
+    let fault = Fault::new(FaultKind::Preflight, message)
+        .in_file(path.as_str())
+        .because("Replacing it could lose what is in it.")
+        .hint(format!("look at it with `ls -ld {path}` and move it away"));
+    Standing::Conflict(fault)
+}
+
+fn stat(folders: &Folders<'_>, path: &TargetPath) -> Result<Option<(OpenDir, Stat)>, Fault> {
+    let Some(dir) = folders.holding(path)? else {
+        return Ok(None);
+    };
+    Ok(dir.stat(path.name())?.map(|stat| (dir, stat)))
+}

@@ -1,0 +1,277 @@
+//! systemd units without a running systemd: the links and presets that `systemctl --root` makes.
+
+use bootlace_model::effect::{SetUnit, UnitName, UnitState, Via};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::node::Attributes;
+use bootlace_model::path::TargetPath;
+
+use super::writes::{Shape, Write};
+use crate::folders::Folders;
+use crate::port::Stat;
+use install::{Install, read_unit};
+
+mod install;
+
+/// Where an administrator's units and links lie.
+const ADMIN: &str = "/etc/systemd/system";
+/// The presets that this tool writes.
+const PRESET: &str = "/etc/systemd/system-preset/20-bootlace.preset";
+/// What a masked unit points to.
+const NOWHERE: &str = "/dev/null";
+
+/// Lists the links or the preset that put a unit into a state.
+pub(super) fn writes(folders: &Folders<'_>, set: &SetUnit) -> Result<Vec<Write>, Fault> {
+    match (set.via, set.state) {
+        (_, UnitState::Masked) => mask(folders, &set.unit),
+        (Via::Preset, state) => preset(folders, &set.unit, state),
+        (Via::Links, UnitState::Disabled) => disable(folders, &set.unit),
+        (Via::Links, UnitState::Enabled) => {
+            let mut links = Vec::new();
+            enable(folders, &set.unit, &mut links, &mut vec![])?;
+            Ok(links)
+        }
+    }
+}
+
+/// Tells how a unit is set; none if nothing says anything about it.
+pub(crate) fn unit_state(
+    folders: &Folders<'_>,
+    unit: &UnitName,
+) -> Result<Option<UnitState>, Fault> {
+    if is_masked(folders, unit)? {
+        return Ok(Some(UnitState::Masked));
+    }
+    if !links_to(folders, unit)?.is_empty() {
+        return Ok(Some(UnitState::Enabled));
+    }
+    let preset = read_text(folders, &path(PRESET)?)?;
+    let said = preset.lines().find_map(|line| {
+        let (verb, name) = line.trim().split_once(' ')?;
+        (name.trim() == unit.as_str()).then(|| verb.to_owned())
+    });
+    Ok(match said.as_deref() {
+        Some("enable") => Some(UnitState::Enabled),
+        Some("disable") => Some(UnitState::Disabled),
+        _ => None,
+    })
+}
+
+fn mask(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> {
+    let link = path(&format!("{ADMIN}/{unit}"))?;
+    if let Some(dir) = folders.holding(&link)?
+        && matches!(
+            dir.stat(link.name())?,
+            Some(Stat::File { .. } | Stat::Directory { .. })
+        )
+    {
+        return Err(Fault::refused(format!(
+            "{unit} cannot be masked: {link} is a file of its own"
+        ))
+        .in_file(link.as_str())
+        .hint(format!("remove {link}, or disable the unit instead")));
+    }
+    Ok(vec![Write {
+        path: link,
+        shape: Shape::Link {
+            target: NOWHERE.into(),
+        },
+    }])
+}
+
+fn preset(folders: &Folders<'_>, unit: &UnitName, state: UnitState) -> Result<Vec<Write>, Fault> {
+    let verb = if state == UnitState::Enabled {
+        "enable"
+    } else {
+        "disable"
+    };
+    let path = path(PRESET)?;
+    let old = read_text(folders, &path)?;
+    let about_it = |line: &str| line.split_whitespace().nth(1) == Some(unit.as_str());
+    let others = old.lines().filter(|line| !about_it(line));
+    let mut text: String = others
+        .flat_map(|line| {
+            [
+                line, "
+",
+            ]
+        })
+        .collect();
+    // systemd takes the first line that fits: an older line about the unit would win.
+    let wanted = format!("{verb} {unit}");
+    if old.lines().any(|line| line.trim() == wanted) {
+        text = old;
+    } else {
+        text.extend([wanted.as_str(), "\n"]);
+    }
+    let content = std::sync::Arc::from(text.into_bytes());
+    Ok(vec![Write {
+        path,
+        shape: Shape::File {
+            content,
+            attributes: Attributes::mode(0o644),
+        },
+    }])
+}
+
+fn enable(
+    folders: &Folders<'_>,
+    unit: &UnitName,
+    links: &mut Vec<Write>,
+    seen: &mut Vec<UnitName>,
+) -> Result<(), Fault> {
+    if seen.contains(unit) {
+        return Ok(());
+    }
+    seen.push(unit.clone());
+    if is_masked(folders, unit)? {
+        return Err(
+            Fault::refused(format!("{unit} cannot be enabled: it is masked")).hint(format!(
+                "`systemctl unmask {unit}` first, if you masked it on purpose"
+            )),
+        );
+    }
+    let (fragment, install) = find(folders, unit)?;
+    let name = install.instance_for(unit).unwrap_or_else(|| unit.clone());
+    let mut add = |place: String| -> Result<(), Fault> {
+        let link = path(&place)?;
+        let target = fragment.to_string();
+        if link != fragment && !links.iter().any(|known| known.path == link) {
+            links.push(Write {
+                path: link,
+                shape: Shape::Link { target },
+            });
+        }
+        Ok(())
+    };
+    for (folder, targets) in [
+        ("wants", &install.wanted_by),
+        ("requires", &install.required_by),
+        ("upholds", &install.upheld_by),
+    ] {
+        for target in targets {
+            let target = install::expand(target, &name);
+            add(format!("{ADMIN}/{target}.{folder}/{name}"))?;
+        }
+    }
+    for alias in &install.alias {
+        add(format!("{ADMIN}/{}", install::expand(alias, &name)))?;
+    }
+    for also in &install.also {
+        let also = install::expand(also, &name);
+        let unit = UnitName::parse(&also).ok_or_else(|| {
+            Fault::bad_input(format!("{fragment} names no unit with Also={also}"))
+        })?;
+        enable(folders, &unit, links, seen)?;
+    }
+    Ok(())
+}
+
+fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> {
+    let gone = |path| Write {
+        path,
+        shape: Shape::Nothing,
+    };
+    Ok(links_to(folders, unit)?.into_iter().map(gone).collect())
+}
+
+/// Lists the links that make a unit start or give it another name.
+fn links_to(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<TargetPath>, Fault> {
+    let admin = path(ADMIN)?;
+    let Some(dir) = folders.open(&admin)? else {
+        return Ok(vec![]);
+    };
+    let mut found = Vec::new();
+    for name in dir.list()? {
+        let place = admin
+            .join(&name)
+            .map_err(|bad| Fault::refused(bad.to_string()))?;
+        match dir.stat(&name)? {
+            Some(Stat::Link { target, .. }) => {
+                let target = target.rsplit('/').next().unwrap_or_default();
+                if target == unit.as_str() && name != unit.as_str() {
+                    found.push(place);
+                }
+            }
+            Some(Stat::Directory { .. }) if is_link_folder(&name) => {
+                let Some(below) = folders.open(&place)? else {
+                    continue;
+                };
+                for name in below.list()? {
+                    if names(unit, &name) && matches!(below.stat(&name)?, Some(Stat::Link { .. })) {
+                        found.push(
+                            place
+                                .join(&name)
+                                .map_err(|bad| Fault::refused(bad.to_string()))?,
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Tells whether a link of this name is about the unit, or about an instance of the template.
+fn names(unit: &UnitName, link: &str) -> bool {
+    link == unit.as_str()
+        || UnitName::parse(link)
+            .and_then(|link| link.instance().map(|(template, _)| template))
+            .is_some_and(|template| template == *unit)
+}
+
+fn is_link_folder(name: &str) -> bool {
+    [".wants", ".requires", ".upholds"]
+        .iter()
+        .any(|suffix| name.ends_with(suffix))
+}
+
+fn is_masked(folders: &Folders<'_>, unit: &UnitName) -> Result<bool, Fault> {
+    let link = path(&format!("{ADMIN}/{unit}"))?;
+    let Some(dir) = folders.holding(&link)? else {
+        return Ok(false);
+    };
+    Ok(matches!(dir.stat(link.name())?, Some(Stat::Link { target, .. }) if target == NOWHERE))
+}
+
+/// Finds a unit's file, or that of its template, and reads its `[Install]` section.
+fn find(folders: &Folders<'_>, unit: &UnitName) -> Result<(TargetPath, Install), Fault> {
+    const PLACES: [&str; 5] = [
+        ADMIN,
+        "/run/systemd/system",
+        "/usr/local/lib/systemd/system",
+        "/usr/lib/systemd/system",
+        "/lib/systemd/system",
+    ];
+    let template = unit.instance().map(|(template, _)| template);
+    for name in [Some(unit.clone()), template].into_iter().flatten() {
+        for place in PLACES {
+            let file = path(&format!("{place}/{name}"))?;
+            let Some(dir) = folders.holding(&file)? else {
+                continue;
+            };
+            if matches!(dir.stat(file.name())?, Some(Stat::File { .. })) {
+                let text = read_text(folders, &file)?;
+                return Ok((file, read_unit(&text)));
+            }
+        }
+    }
+    Err(Fault::new(
+        FaultKind::Preflight,
+        format!("there is no unit file for {unit}"),
+    )
+    .because("Which links enable a unit is written in its [Install] section.")
+    .hint(format!(
+        "put {unit} into {ADMIN}, or take the unit out of the config"
+    )))
+}
+
+fn read_text(folders: &Folders<'_>, path: &TargetPath) -> Result<String, Fault> {
+    let bytes = folders.read(path, 1 << 20)?.unwrap_or_default();
+    String::from_utf8(bytes)
+        .map_err(|_| Fault::bad_input(format!("{path} is not UTF-8")).in_file(path.as_str()))
+}
+
+fn path(text: &str) -> Result<TargetPath, Fault> {
+    TargetPath::new(text).map_err(|bad| Fault::refused(bad.to_string()))
+}

@@ -1,0 +1,179 @@
+//! What an effect touches, and what it writes there.
+
+use std::sync::Arc;
+
+use bootlace_model::effect::{Effect, Product};
+use bootlace_model::fault::Fault;
+use bootlace_model::node::Attributes;
+use bootlace_model::path::TargetPath;
+
+use super::content::Contents;
+use super::{certificates, units};
+use crate::folders::Folders;
+use crate::port::{FetchRequest, HostError, Stat};
+
+/// What a path shall be.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    File {
+        content: Arc<[u8]>,
+        attributes: Attributes,
+    },
+    Directory {
+        attributes: Attributes,
+    },
+    Link {
+        target: String,
+    },
+    Nothing,
+}
+
+/// One path and what it shall be.
+#[derive(Debug)]
+pub(crate) struct Write {
+    pub(crate) path: TargetPath,
+    pub(crate) shape: Shape,
+}
+
+/// Lists the paths that an effect changes, folders before what is in them.
+pub(crate) fn touches(folders: &Folders<'_>, effect: &Effect) -> Result<Vec<TargetPath>, Fault> {
+    Ok(match effect {
+        Effect::SetUnit(set) => units::writes(folders, set)?
+            .into_iter()
+            .map(|write| write.path)
+            .collect(),
+        Effect::DropPath(drop) if drop.forget.is_none() => tree_below(folders, &drop.path)?,
+        Effect::RunCommand(run) => run
+            .products
+            .iter()
+            .map(|Product::Path(path)| path.clone())
+            .collect(),
+        other => other.path().into_iter().cloned().collect(),
+    })
+}
+
+/// Works out what an effect writes; contents that it makes or fetches are made or fetched now.
+pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Write>, Fault> {
+    let folders = contents.folders;
+    let host = folders.host();
+    let one = |path: &TargetPath, shape| {
+        vec![Write {
+            path: path.clone(),
+            shape,
+        }]
+    };
+    Ok(match effect {
+        Effect::PutFile(put) => {
+            let missing = || Fault::internal(format!("{} cannot be put together yet", put.path));
+            let content = contents.compose(&put.body)?.ok_or_else(missing)?;
+            one(
+                &put.path,
+                Shape::File {
+                    content,
+                    attributes: put.attributes.clone(),
+                },
+            )
+        }
+        Effect::MakeDirectory(make) => one(
+            &make.path,
+            Shape::Directory {
+                attributes: make.attributes.clone(),
+            },
+        ),
+        Effect::MakeLink(link) => one(
+            &link.path,
+            Shape::Link {
+                target: link.target.clone(),
+            },
+        ),
+        Effect::DropPath(drop) => {
+            let mut paths = tree_below(folders, &drop.path)?;
+            paths.reverse();
+            paths
+                .into_iter()
+                .map(|path| Write {
+                    path,
+                    shape: Shape::Nothing,
+                })
+                .collect()
+        }
+        Effect::MakeKey(make) => {
+            let key = host.make_key(make.algorithm)?;
+            let content = Arc::from(key.expose());
+            one(
+                &make.path,
+                Shape::File {
+                    content,
+                    attributes: Attributes::mode(0o600),
+                },
+            )
+        }
+        Effect::IssueCertificate(issue) => {
+            let content = certificates::issue(contents, issue)?;
+            one(
+                &issue.path,
+                Shape::File {
+                    content,
+                    attributes: Attributes::mode(0o644),
+                },
+            )
+        }
+        Effect::SetUnit(set) => units::writes(folders, set)?,
+        Effect::Fetch(fetch) => {
+            let authorities = fetch
+                .authorities
+                .as_ref()
+                .map(|path| contents.must_read(path));
+            let authorities = authorities.transpose()?;
+            let content = host.fetch(&FetchRequest {
+                url: &fetch.url,
+                authorities: authorities.as_deref(),
+                limit: fetch.limit,
+                within: fetch.within,
+            })?;
+            let found = bootlace_model::ids::Digest::of(&content);
+            if found != fetch.digest {
+                let (url, wanted) = (fetch.url.clone(), fetch.digest);
+                return Err(HostError::WrongDigest { url, wanted, found }.into());
+            }
+            let attributes = fetch.attributes.clone();
+            one(
+                &fetch.path,
+                Shape::File {
+                    content: content.into(),
+                    attributes,
+                },
+            )
+        }
+        Effect::RunCommand(_) => vec![],
+    })
+}
+
+/// Lists a path and everything below it, folders before what is in them.
+pub(crate) fn tree_below(
+    folders: &Folders<'_>,
+    path: &TargetPath,
+) -> Result<Vec<TargetPath>, Fault> {
+    let mut found = vec![path.clone()];
+    let mut next = 0;
+    while next < found.len() {
+        let path = found[next].clone();
+        next += 1;
+        let Some(holding) = folders.holding(&path)? else {
+            continue;
+        };
+        if !matches!(holding.stat(path.name())?, Some(Stat::Directory { .. })) {
+            continue;
+        }
+        let Some(dir) = folders.open(&path)? else {
+            continue;
+        };
+        for name in dir.list()? {
+            found.push(
+                path.join(&name)
+                    .map_err(|bad| Fault::refused(bad.to_string()))?,
+            );
+        }
+    }
+    Ok(found)
+}

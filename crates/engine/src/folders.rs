@@ -1,0 +1,155 @@
+//! Open folders, each opened once while something is being done in it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bootlace_model::ids::Digest;
+use bootlace_model::node::{Attributes, NodeState};
+use bootlace_model::path::TargetPath;
+
+use crate::port::{Dir, Host, HostResult, Stat};
+
+/// The largest file that is read as a whole, be it to keep it for undo or to compare it.
+pub(crate) const LARGEST_FILE: u64 = 256 << 20;
+
+/// A folder that is open in several places.
+pub(crate) type OpenDir = Arc<dyn Dir>;
+
+/// Folders opened through the host, remembered by path.
+///
+/// A handle keeps pointing to the folder that was looked at, whatever is renamed around it.
+pub(crate) struct Folders<'a> {
+    host: &'a dyn Host,
+    open: RefCell<HashMap<TargetPath, Option<Arc<dyn Dir>>>>,
+}
+
+impl<'a> Folders<'a> {
+    pub(crate) fn new(host: &'a dyn Host) -> Self {
+        Self {
+            host,
+            open: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn host(&self) -> &'a dyn Host {
+        self.host
+    }
+
+    /// Opens a folder; none if it is absent.
+    pub(crate) fn open(&self, path: &TargetPath) -> HostResult<Option<Arc<dyn Dir>>> {
+        if let Some(known) = self.open.borrow().get(path) {
+            return Ok(known.clone());
+        }
+        let dir: Option<Arc<dyn Dir>> = self.host.open_dir(path)?.map(Arc::from);
+        self.open.borrow_mut().insert(path.clone(), dir.clone());
+        Ok(dir)
+    }
+
+    /// Opens the folder that holds a path; none if it is absent. The root is held by nothing.
+    pub(crate) fn holding(&self, path: &TargetPath) -> HostResult<Option<Arc<dyn Dir>>> {
+        path.parent().map_or(Ok(None), |parent| self.open(&parent))
+    }
+
+    /// Forgets a folder, because it was just made or removed.
+    pub(crate) fn forget(&self, path: &TargetPath) {
+        self.open.borrow_mut().remove(path);
+    }
+
+    /// Lists the folders above a path that are missing, outermost first.
+    pub(crate) fn missing_parents(&self, path: &TargetPath) -> HostResult<Vec<TargetPath>> {
+        let mut missing = Vec::new();
+        let mut next = path.parent();
+        while let Some(folder) = next {
+            if self.open(&folder)?.is_some() {
+                break;
+            }
+            next = folder.parent();
+            missing.push(folder);
+        }
+        missing.reverse();
+        Ok(missing)
+    }
+
+    /// Opens the folder that holds a path, making it and those above it (mode 0755) if needed.
+    ///
+    /// Returns the folders in which a name was made, too, because they have to be synced.
+    pub(crate) fn make_holding(
+        &self,
+        path: &TargetPath,
+    ) -> HostResult<(Option<OpenDir>, Vec<OpenDir>)> {
+        let mut changed = Vec::new();
+        for folder in self.missing_parents(path)? {
+            if let Some(above) = self.holding(&folder)? {
+                above.create_dir(folder.name(), &Attributes::mode(0o755))?;
+                changed.push(above);
+            }
+            self.forget(&folder);
+        }
+        Ok((self.holding(path)?, changed))
+    }
+
+    /// Tells what is at a path, content included.
+    pub(crate) fn look(&self, path: &TargetPath) -> HostResult<NodeState> {
+        let Some(dir) = self.holding(path)? else {
+            return Ok(NodeState::Absent);
+        };
+        look_in(dir.as_ref(), path.name())
+    }
+
+    /// Tells what is at a path, and returns the content of a file with it.
+    pub(crate) fn look_and_keep(
+        &self,
+        path: &TargetPath,
+    ) -> HostResult<(NodeState, Option<Vec<u8>>)> {
+        let Some(dir) = self.holding(path)? else {
+            return Ok((NodeState::Absent, None));
+        };
+        look_and_keep_in(dir.as_ref(), path.name())
+    }
+
+    /// Reads a regular file; none if it is absent or its folder is.
+    pub(crate) fn read(&self, path: &TargetPath, limit: u64) -> HostResult<Option<Vec<u8>>> {
+        let Some(dir) = self.holding(path)? else {
+            return Ok(None);
+        };
+        match dir.stat(path.name())? {
+            None => Ok(None),
+            Some(_) => dir.read(path.name(), limit).map(Some),
+        }
+    }
+}
+
+/// Tells what a name in a folder is, content included.
+pub(crate) fn look_in(dir: &dyn Dir, name: &str) -> HostResult<NodeState> {
+    Ok(look_and_keep_in(dir, name)?.0)
+}
+
+fn look_and_keep_in(dir: &dyn Dir, name: &str) -> HostResult<(NodeState, Option<Vec<u8>>)> {
+    let state = match dir.stat(name)? {
+        None => NodeState::Absent,
+        Some(Stat::File { mode, owner, .. }) => {
+            let content = dir.read(name, LARGEST_FILE)?;
+            let xattrs = dir.xattrs(name)?;
+            let (digest, size) = (Digest::of(&content), content.len() as u64);
+            return Ok((
+                NodeState::File {
+                    digest,
+                    size,
+                    mode,
+                    owner,
+                    xattrs,
+                },
+                Some(content),
+            ));
+        }
+        Some(Stat::Directory { mode, owner }) => NodeState::Directory {
+            mode,
+            owner,
+            xattrs: dir.xattrs(name)?,
+        },
+        Some(Stat::Link { target, owner }) => NodeState::Link { target, owner },
+        Some(Stat::Other(what)) => NodeState::Other { what },
+    };
+    Ok((state, None))
+}

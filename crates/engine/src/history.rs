@@ -1,0 +1,82 @@
+//! What a run did, read again from its journal.
+
+use std::collections::BTreeMap;
+
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::{RunId, StepId};
+use bootlace_model::node::{Node, NodeState};
+use bootlace_model::path::TargetPath;
+use bootlace_model::record::{Before, EffectRecord, Record};
+
+use crate::Engine;
+use crate::store::Store;
+
+/// One effect of a run that was not taken back.
+#[derive(Debug, Clone)]
+pub(crate) struct Deed {
+    pub(crate) n: u64,
+    pub(crate) step: StepId,
+    pub(crate) effect: EffectRecord,
+    pub(crate) before: Before,
+    /// What was there afterwards; none if a crash left it unsaid.
+    pub(crate) after: Option<Vec<Node>>,
+    /// Whether taking it back was begun before.
+    pub(crate) undo_begun: bool,
+}
+
+/// Lists the effects of a run that were not taken back, oldest first.
+pub(crate) fn deeds(engine: &Engine<'_>, run: &RunId) -> Result<Vec<Deed>, Fault> {
+    let mut deeds: BTreeMap<u64, Deed> = BTreeMap::new();
+    let store = Store::new(engine.host, &engine.settings.paths.state);
+    store.read(run, &mut |_, line| match &line.rec {
+        Record::Intent {
+            n,
+            step,
+            effect,
+            before,
+        } => {
+            let (step, effect, before) = (step.clone(), effect.clone(), before.clone());
+            deeds.insert(
+                *n,
+                Deed {
+                    n: *n,
+                    step,
+                    effect,
+                    before,
+                    after: None,
+                    undo_begun: false,
+                },
+            );
+        }
+        Record::Done { n, after, .. } => {
+            if let Some(deed) = deeds.get_mut(n) {
+                deed.after = Some(after.clone());
+            }
+        }
+        Record::UndoIntent { n } => {
+            if let Some(deed) = deeds.get_mut(n) {
+                deed.undo_begun = true;
+            }
+        }
+        Record::UndoDone { n, .. } => {
+            deeds.remove(n);
+        }
+        _ => {}
+    })?;
+    Ok(deeds.into_values().collect())
+}
+
+/// Returns what a run last wrote to a path, if it did.
+pub(crate) fn last_written(
+    engine: &Engine<'_>,
+    run: &RunId,
+    path: &TargetPath,
+) -> Result<Option<NodeState>, Fault> {
+    let nodes = deeds(engine, run)?
+        .into_iter()
+        .rev()
+        .filter_map(|deed| deed.after)
+        .flatten();
+    let mut mine = nodes.filter(|node| node.path == *path);
+    Ok(mine.next().map(|node| node.state))
+}

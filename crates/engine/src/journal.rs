@@ -1,0 +1,149 @@
+//! The journal: write-ahead, hash-chained, one writer, many commits at once.
+
+mod line;
+mod read;
+
+use std::sync::{Mutex, PoisonError};
+
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::Digest;
+use bootlace_model::record::{LINE_VERSION, Line, Record};
+use bootlace_model::replay::RunState;
+pub(crate) use line::encode;
+pub(crate) use read::{Damage, has_first_line, read_journal};
+
+use crate::port::{Host, LogFile, LogSync};
+
+/// The journal's file in a run's folder.
+pub(crate) const JOURNAL_FILE: &str = "journal.jsonl";
+
+/// An open journal with the state that its lines fold into.
+///
+/// Several steps append at the same time; a commit makes durable what all of them appended, so a
+/// step that waits for the disk carries the others along.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    tail: Mutex<Tail>,
+    synced: Mutex<u64>,
+    sync: Box<dyn LogSync>,
+}
+
+#[derive(Debug)]
+struct Tail {
+    log: Box<dyn LogFile>,
+    next: u64,
+    prev: Digest,
+    state: RunState,
+}
+
+impl Journal {
+    /// Takes a journal over: `state`, `next` and `prev` are what reading it gave.
+    pub(crate) fn new(
+        log: Box<dyn LogFile>,
+        next: u64,
+        prev: Digest,
+        state: RunState,
+    ) -> Result<Self, Fault> {
+        let sync = log.syncer()?;
+        let tail = Mutex::new(Tail {
+            log,
+            next,
+            prev,
+            state,
+        });
+        Ok(Self {
+            tail,
+            synced: Mutex::new(next),
+            sync,
+        })
+    }
+
+    /// Appends records as one write. They count only after [`Journal::commit`].
+    pub(crate) fn append(&self, host: &dyn Host, records: Vec<Record>) -> Result<(), Fault> {
+        self.append_numbered(host, |_| records).map(|_| ())
+    }
+
+    /// Like [`Journal::append`], for intents: `records` is told the number of the next effect.
+    ///
+    /// Numbering and writing are one act, because steps that run side by side number theirs, too.
+    pub(crate) fn append_numbered(
+        &self,
+        host: &dyn Host,
+        records: impl FnOnce(u64) -> Vec<Record>,
+    ) -> Result<u64, Fault> {
+        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = tail.state.next_effect;
+        let records = records(first);
+        if records.is_empty() {
+            return Ok(first);
+        }
+        let mut bytes = Vec::with_capacity(records.len() * 512);
+        let (mut next, mut prev) = (tail.next, tail.prev);
+        let mut lines = Vec::with_capacity(records.len());
+        for rec in records {
+            let line = Line {
+                v: LINE_VERSION,
+                seq: next,
+                prev,
+                at: host.now(),
+                rec,
+            };
+            prev = encode(&line, &mut bytes)?;
+            next += 1;
+            lines.push(line);
+        }
+        tail.log.append(&bytes)?;
+        (tail.next, tail.prev) = (next, prev);
+        for line in lines {
+            // What this process writes must be what a later one can read.
+            tail.state
+                .apply(line)
+                .map_err(|illegal| Fault::internal(illegal.to_string()))?;
+        }
+        Ok(first)
+    }
+
+    /// Returns when everything that was appended before the call is durable.
+    pub(crate) fn commit(&self) -> Result<(), Fault> {
+        let wanted = self
+            .tail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next;
+        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        if *synced < wanted {
+            // Whatever is appended between here and the sync is made durable as well.
+            let reached = self
+                .tail
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .next;
+            self.sync.sync()?;
+            *synced = reached;
+        }
+        Ok(())
+    }
+
+    /// Appends and commits.
+    pub(crate) fn write(&self, host: &dyn Host, records: Vec<Record>) -> Result<(), Fault> {
+        self.append(host, records)?;
+        self.commit()
+    }
+
+    /// Looks at the state that all appended lines fold into.
+    pub(crate) fn with_state<T>(&self, look: impl FnOnce(&RunState) -> T) -> T {
+        look(
+            &self
+                .tail
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .state,
+        )
+    }
+
+    /// Returns how many lines there are and the hash of the last.
+    pub(crate) fn head(&self) -> (u64, Digest) {
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        (tail.next, tail.prev)
+    }
+}

@@ -1,0 +1,99 @@
+//! `resume`: goes on with a run, unless what it was begun with has changed.
+
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::ids::RunId;
+use bootlace_model::record::{Outcome, Record};
+use bootlace_model::replay::RunState;
+
+use crate::store::Store;
+use crate::{Engine, RunReport};
+
+impl Engine<'_> {
+    /// Goes on with an unfinished run; an error if there is none.
+    pub fn resume(&self) -> Result<RunReport, Fault> {
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
+        let state = store.read(&run, &mut |_, _| {})?;
+        if state.outcome == Some(Outcome::Undone) {
+            let message = format!("the run {run} was taken back, so there is nothing to resume");
+            return Err(Fault::new(FaultKind::Preflight, message)
+                .hint(format!("`bootlace run {}` begins anew", self.sequence.name)));
+        }
+        self.run()
+    }
+
+    /// Goes on with a run whose journal says where it stands.
+    pub(crate) fn go_on(
+        &self,
+        store: &Store<'_>,
+        run: &RunId,
+        state: &RunState,
+        chosen: &[usize],
+    ) -> Result<RunReport, Fault> {
+        let changes = self.changes(state);
+        let settled = |position: &usize| {
+            state.is_settled(&self.sequence.id(self.sequence.steps[*position].name()))
+        };
+        let complete = chosen.iter().all(settled) && !self.options.replan;
+        // A newer tool does not make a completed run incomplete; other settings may.
+        let same = changes.is_empty() || complete && state.config == self.config();
+        if !same && !self.options.replan {
+            return Err(changed(run, changes));
+        }
+        if complete {
+            let (outcome, run) = (Outcome::Succeeded, run.clone());
+            return Ok(RunReport {
+                run,
+                outcome,
+                steps_done: 0,
+                effects_done: 0,
+                millis: 0,
+            });
+        }
+        let open = store.open(store.lock()?, run)?;
+        let config = (!changes.is_empty()).then(|| self.config());
+        open.journal.write(
+            self.host,
+            vec![Record::RunResumed {
+                config,
+                tool: self.options.tool.clone(),
+                boot: self.boot(),
+                insecure: self.options.insecure.clone(),
+            }],
+        )?;
+        self.work(&open, chosen, true)
+    }
+
+    /// Lists what changed since the run was begun, as lines of a difference.
+    fn changes(&self, state: &RunState) -> Vec<String> {
+        let mut changes = Vec::new();
+        if state.tool != self.options.tool {
+            changes.push(format!("- tool: {}", state.tool));
+            changes.push(format!("+ tool: {}", self.options.tool));
+        }
+        let now = self.config();
+        if state.config != now {
+            let pretty = |value| serde_json::to_string_pretty(value).unwrap_or_default();
+            let (old, new) = (pretty(&state.config), pretty(&now));
+            let diff = similar::TextDiff::from_lines(&old, &new);
+            for change in diff.iter_all_changes() {
+                let sign = match change.tag() {
+                    similar::ChangeTag::Delete => '-',
+                    similar::ChangeTag::Insert => '+',
+                    similar::ChangeTag::Equal => continue,
+                };
+                changes.push(format!("{sign} {}", change.to_string().trim_end()));
+            }
+        }
+        changes
+    }
+}
+
+fn changed(run: &RunId, changes: Vec<String>) -> Fault {
+    let mut fault = Fault::refused(format!("the config or the tool changed since {run} was begun"))
+        .because("Steps that are done were done for the old settings; mixing both is a choice, not a default.")
+        .hint("add --replan to go on with the new settings: every step is planned again")
+        .hint("or put the old settings back, or `bootlace undo` first");
+    fault.details = changes;
+    fault
+}

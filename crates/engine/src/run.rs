@@ -1,0 +1,204 @@
+//! `run`: performs the plan, from the beginning or from where an earlier process left off.
+
+use bootlace_model::event::Event;
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::ids::StepId;
+use bootlace_model::record::{Outcome, Record};
+
+use crate::schedule::{self, Tally};
+use crate::step_work::millis_between;
+use crate::store::{OpenRun, Store};
+use crate::{Engine, RunReport};
+
+impl Engine<'_> {
+    /// Performs the plan; goes on with an unfinished run, does nothing for a completed one.
+    /// A failed step is an error; a stop on request is a report with that outcome.
+    pub fn run(&self) -> Result<RunReport, Fault> {
+        let chosen: Vec<usize> = self.options.choice.of(self.sequence)?.collect();
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let found = store.find(self.sequence.name, self.options.run.as_ref())?;
+        // Refusing comes before the first touch: a refused run leaves no trace.
+        let state = match &found {
+            None => None,
+            Some(run) => Some(store.read(run, &mut |_, _| {})?),
+        };
+        let state = state.filter(|state| state.outcome != Some(Outcome::Undone));
+        let is_settled = |id: &StepId| state.as_ref().is_some_and(|state| state.is_settled(id));
+        self.check_built(&chosen, is_settled)?;
+        self.check_needs(&chosen, is_settled)?;
+        if let (Some(run), Some(state)) = (&found, &state) {
+            return self.go_on(&store, run, state, &chosen);
+        }
+        let lock = store.lock()?;
+        if store.find(self.sequence.name, self.options.run.as_ref())? != found {
+            // Another process began and ended a run between the look and the lock.
+            drop(lock);
+            return self.run();
+        }
+        store.remove_unbegun()?;
+        let open = store.create(lock, self.sequence.name, |id| self.opened(id))?;
+        self.work(&open, &chosen, false)
+    }
+
+    fn opened(&self, id: &bootlace_model::ids::RunId) -> Record {
+        Record::RunOpened {
+            run: id.clone(),
+            sequence: self.sequence.name.into(),
+            config: self.config(),
+            tool: self.options.tool.clone(),
+            boot: self.boot(),
+            insecure: self.options.insecure.clone(),
+        }
+    }
+
+    /// Works on the chosen steps that are not done, and closes the run.
+    pub(crate) fn work(
+        &self,
+        run: &OpenRun,
+        chosen: &[usize],
+        resumed: bool,
+    ) -> Result<RunReport, Fault> {
+        let began = self.host.now();
+        let id = |position: usize| self.sequence.id(self.sequence.steps[position].name());
+        let steps: Vec<StepId> = chosen.iter().map(|position| id(*position)).collect();
+        let sequence = self.sequence.name.to_owned();
+        self.observer.on(&Event::RunStarted {
+            run: run.id.clone(),
+            sequence,
+            steps,
+            resumed,
+        });
+        let (kept, todo): (Vec<usize>, Vec<usize>) = chosen.iter().partition(|position| {
+            run.journal
+                .with_state(|state| state.is_settled(&id(**position)))
+                && !self.options.replan
+        });
+        for position in kept {
+            self.observer.on(&Event::StepKept { step: id(position) });
+        }
+        let tally = schedule::work(self, run, &todo);
+        self.close(run, tally, began)
+    }
+
+    fn close(
+        &self,
+        run: &OpenRun,
+        tally: Tally,
+        began: jiff::Timestamp,
+    ) -> Result<RunReport, Fault> {
+        let outcome = match (&tally.faults[..], tally.stopped) {
+            ([], false) => Outcome::Succeeded,
+            ([], true) => Outcome::Interrupted,
+            _ => Outcome::Failed,
+        };
+        let closed = run
+            .journal
+            .write(self.host, vec![Record::RunClosed { outcome }])
+            .and_then(|()| run.note_head());
+        let millis = millis_between(began, self.host.now());
+        self.observer.on(&Event::RunFinished {
+            run: run.id.clone(),
+            outcome: outcome_name(outcome).into(),
+            millis,
+        });
+        let mut faults = tally.faults.into_iter();
+        if let Some(mut first) = faults.next() {
+            first.details.extend(faults.map(|other| match &other.step {
+                Some(step) => format!("{} failed, too: {other}", step.step()),
+                None => other.to_string(),
+            }));
+            return Err(first);
+        }
+        closed?;
+        Ok(RunReport {
+            run: run.id.clone(),
+            outcome,
+            steps_done: tally.steps,
+            effects_done: tally.effects,
+            millis,
+        })
+    }
+
+    fn check_built(
+        &self,
+        chosen: &[usize],
+        is_settled: impl Fn(&StepId) -> bool,
+    ) -> Result<(), Fault> {
+        let unbuilt = chosen
+            .iter()
+            .map(|position| self.sequence.steps[*position])
+            .find(|step| !step.about().built && !is_settled(&self.sequence.id(step.name())));
+        let Some(step) = unbuilt else { return Ok(()) };
+        let name = self.sequence.name;
+        let message = format!("the step {} is not built yet", step.name());
+        let mut fault = Fault::new(FaultKind::Preflight, message)
+            .in_step(&self.sequence.id(step.name()))
+            .because("A run is refused as a whole before it would stop half-way, so nothing was touched.");
+        let built: Vec<&str> = self
+            .sequence
+            .steps
+            .iter()
+            .take_while(|step| step.about().built)
+            .map(|step| step.name())
+            .collect();
+        if let Some(last) = built.last() {
+            fault = fault.hint(format!(
+                "`bootlace run {name} --to {last}` runs what is built"
+            ));
+        }
+        Err(fault.hint(format!(
+            "`bootlace explain {name} --only {}` tells what it will do",
+            step.name()
+        )))
+    }
+
+    fn check_needs(
+        &self,
+        chosen: &[usize],
+        is_settled: impl Fn(&StepId) -> bool,
+    ) -> Result<(), Fault> {
+        for position in chosen {
+            let step = self.sequence.steps[*position];
+            for need in step.needs() {
+                let among = chosen
+                    .iter()
+                    .any(|other| self.sequence.steps[*other].name() == *need);
+                if among || is_settled(&self.sequence.id(need)) {
+                    continue;
+                }
+                let name = self.sequence.name;
+                let message = format!("{} needs {need}, which has not run", step.name());
+                return Err(Fault::new(FaultKind::Preflight, message)
+                    .in_step(&self.sequence.id(step.name()))
+                    .because("A step works only on inputs that an earlier step made and verified.")
+                    .hint(format!(
+                        "`bootlace run {name} --to {}` runs all that it needs",
+                        step.name()
+                    )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the settings as the journal keeps them.
+    pub(crate) fn config(&self) -> serde_json::Value {
+        serde_json::to_value(self.settings).unwrap_or_default()
+    }
+
+    /// Identifies this boot; a machine that cannot tell has one boot for ever.
+    pub(crate) fn boot(&self) -> bootlace_model::ids::BootId {
+        self.host
+            .boot_id()
+            .unwrap_or_else(|_| bootlace_model::ids::BootId::new("unknown"))
+    }
+}
+
+/// Names an outcome the way events do.
+pub(crate) fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Failed => "failed",
+        Outcome::Interrupted => "interrupted",
+        Outcome::Undone => "undone",
+    }
+}

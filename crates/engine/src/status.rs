@@ -1,0 +1,147 @@
+//! `status`, `runs` and `log`: what the journal says.
+
+use bootlace_model::fault::Fault;
+use bootlace_model::path::TargetPath;
+use bootlace_model::record::{Line, Outcome};
+use bootlace_model::replay::RunState;
+use bootlace_model::step::Sequence;
+use bootlace_model::view::{
+    RunStateView, RunSummary, RunsView, StatusView, StepStateView, StepStatus,
+};
+
+use crate::Engine;
+use crate::port::Host;
+use crate::step_work::millis_between;
+use crate::store::Store;
+
+/// The fact by which a release step says whether everything is pinned by digest.
+const PINNED: &str = "release.pinned";
+
+impl Engine<'_> {
+    /// Tells where the run stands, from the journal alone.
+    pub fn status(&self) -> Result<StatusView, Fault> {
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
+        let state = store.read(&run, &mut |_, _| {})?;
+        let live = store.holder()?.is_some();
+        let chosen = self.options.choice.of(self.sequence)?;
+        let steps = self.sequence.steps[chosen].iter();
+        let steps = steps
+            .map(|step| self.step_status(step.name(), &state, live))
+            .collect();
+        Ok(StatusView {
+            run: run.to_string(),
+            sequence: self.sequence.name.into(),
+            state: run_state(&state, live),
+            steps,
+            insecure: state.insecure.clone(),
+            pinned: state.facts.get(PINNED) == Some(&true.into()),
+            refused: state
+                .refused
+                .iter()
+                .map(|(target, why)| format!("{target}: {why}"))
+                .collect(),
+        })
+    }
+
+    fn step_status(&self, name: &str, state: &RunState, live: bool) -> StepStatus {
+        let Some(progress) = state.steps.get(&self.sequence.id(name)) else {
+            return StepStatus {
+                id: name.into(),
+                state: StepStateView::Todo,
+                started: None,
+                seconds: None,
+                evidence: vec![],
+                reason: None,
+                error: None,
+            };
+        };
+        // A step that was cut off is to do, not running: nobody works on it.
+        let cut_off = progress.state == StepStateView::Running && !live;
+        let ended = progress
+            .ended
+            .map(|ended| millis_between(progress.started, ended));
+        StepStatus {
+            id: name.into(),
+            state: if cut_off {
+                StepStateView::Todo
+            } else {
+                progress.state
+            },
+            started: Some(progress.started.to_string()),
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a step does not take 285,000 years"
+            )]
+            seconds: ended.map(|millis| millis as f64 / 1000.0),
+            evidence: progress.evidence.clone(),
+            reason: progress.reason.clone(),
+            error: progress.fault.clone(),
+        }
+    }
+
+    /// Hands out the journal's lines, as they stand on disk and as they are understood.
+    /// A damaged journal is an error, after the lines before the damage.
+    pub fn log(&self, sink: &mut dyn FnMut(&str, &Line)) -> Result<(), Fault> {
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
+        store.read(&run, sink).map(|_| ())
+    }
+}
+
+/// Lists all runs in a state folder, oldest first.
+pub fn runs(
+    host: &dyn Host,
+    state: &TargetPath,
+    sequences: &[Sequence],
+) -> Result<RunsView, Fault> {
+    let store = Store::new(host, state);
+    let live = store.holder()?.is_some();
+    let ids = store.runs()?;
+    let newest = ids.last().cloned();
+    let mut runs = Vec::new();
+    for id in ids {
+        let live = live && newest.as_ref() == Some(&id);
+        runs.push(match store.read(&id, &mut |_, _| {}) {
+            Ok(state) => {
+                let known = sequences
+                    .iter()
+                    .find(|sequence| sequence.name == state.sequence);
+                let done = state
+                    .steps
+                    .keys()
+                    .filter(|step| state.is_settled(step))
+                    .count();
+                RunSummary {
+                    run: id.to_string(),
+                    sequence: state.sequence.clone(),
+                    state: Some(run_state(&state, live)),
+                    opened: state.opened.map(|at| at.to_string()).unwrap_or_default(),
+                    done: done as u64,
+                    of: known.map_or(state.steps.len(), |sequence| sequence.steps.len()) as u64,
+                    problem: None,
+                }
+            }
+            Err(fault) => RunSummary {
+                run: id.to_string(),
+                sequence: id.as_str().split('-').nth(1).unwrap_or_default().into(),
+                state: None,
+                opened: String::new(),
+                done: 0,
+                of: 0,
+                problem: Some(fault.message),
+            },
+        });
+    }
+    Ok(RunsView { runs })
+}
+
+fn run_state(state: &RunState, live: bool) -> RunStateView {
+    match state.outcome {
+        Some(Outcome::Succeeded) => RunStateView::Succeeded,
+        Some(Outcome::Failed) => RunStateView::Failed,
+        Some(Outcome::Undone) => RunStateView::Undone,
+        None if live => RunStateView::Running,
+        Some(Outcome::Interrupted) | None => RunStateView::Interrupted,
+    }
+}

@@ -1,0 +1,309 @@
+//! One step at work: plan, perform group by group, verify, learn.
+//!
+//! Work goes forward in turns. Threads take turns until a step is done; a test takes turns of
+//! several steps in an order that its seed decides, and so reproduces every interleaving.
+
+pub(crate) use assess::refuse;
+
+mod assess;
+mod groups;
+
+use std::collections::VecDeque;
+
+use bootlace_model::effect::Effect;
+use bootlace_model::event::Event;
+use bootlace_model::expect::Expectation;
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::ids::StepId;
+use bootlace_model::probe::Answer;
+use bootlace_model::record::Record;
+use bootlace_model::step::{Decision, Step};
+
+use crate::effects::perform;
+use crate::port::Host;
+use crate::store::OpenRun;
+use crate::{Engine, answers, claims};
+
+/// How long to wait before looking again whether an expectation holds.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(250);
+
+/// What a turn came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// There is more to do.
+    More,
+    /// The step is verified or skipped.
+    Over,
+}
+
+/// A step at work.
+pub(crate) struct StepWork<'a> {
+    engine: &'a Engine<'a>,
+    run: &'a OpenRun,
+    step: &'a dyn Step,
+    id: StepId,
+    phase: Phase,
+    began: jiff::Timestamp,
+    effects: Vec<Effect>,
+    total: u64,
+    pub(crate) performed: u64,
+}
+
+enum Phase {
+    Begin,
+    Perform(VecDeque<usize>),
+    Verify {
+        left: VecDeque<Expectation>,
+        since: jiff::Timestamp,
+        evidence: Vec<String>,
+    },
+}
+
+impl<'a> StepWork<'a> {
+    pub(crate) fn new(engine: &'a Engine<'a>, run: &'a OpenRun, position: usize) -> Self {
+        let step = engine.sequence.steps[position];
+        Self {
+            engine,
+            run,
+            step,
+            id: engine.sequence.id(step.name()),
+            phase: Phase::Begin,
+            began: engine.host.now(),
+            effects: vec![],
+            total: 0,
+            performed: 0,
+        }
+    }
+
+    /// Goes one turn forward; a failure is journalled before it is returned.
+    pub(crate) fn turn(&mut self) -> Result<Turn, Fault> {
+        let result = if self.host().stop_requested() {
+            Err(Fault::new(FaultKind::Stopped, "stopped on request"))
+        } else {
+            match std::mem::replace(&mut self.phase, Phase::Begin) {
+                Phase::Begin => self.begin(),
+                Phase::Perform(queue) => self.perform(queue),
+                Phase::Verify {
+                    left,
+                    since,
+                    evidence,
+                } => self.verify(left, since, evidence),
+            }
+        };
+        result.map_err(|fault| self.failed(fault))
+    }
+
+    fn host(&self) -> &'a dyn Host {
+        self.engine.host
+    }
+
+    fn write(&self, records: Vec<Record>) -> Result<(), Fault> {
+        self.run.journal.write(self.host(), records)
+    }
+
+    fn begin(&mut self) -> Result<Turn, Fault> {
+        let (id, about) = (self.id.clone(), self.step.about());
+        let title = about.title.to_owned();
+        self.engine.observer.on(&Event::StepStarted {
+            step: id.clone(),
+            title,
+        });
+        self.run
+            .journal
+            .append(self.host(), vec![Record::StepStarted { step: id.clone() }])?;
+        let facts = self.facts()?;
+        match self
+            .step
+            .plan(self.engine.settings, &facts)
+            .map_err(plan_fault)?
+        {
+            Decision::Skip { reason } => {
+                self.write(vec![Record::Skipped {
+                    step: id.clone(),
+                    reason: reason.clone(),
+                }])?;
+                self.engine
+                    .observer
+                    .on(&Event::StepSkipped { step: id, reason });
+                Ok(Turn::Over)
+            }
+            Decision::Do(effects) => {
+                self.effects = effects;
+                let queue = self.assess()?;
+                self.total = queue.len() as u64;
+                let effects = self.total;
+                self.engine
+                    .observer
+                    .on(&Event::StepPlanned { step: id, effects });
+                self.phase = Phase::Perform(queue);
+                Ok(Turn::More)
+            }
+        }
+    }
+
+    /// Collects what earlier steps yielded and what this step asks itself.
+    fn facts(&self) -> Result<bootlace_model::fact::Facts, Fault> {
+        let mut facts = bootlace_model::fact::Facts::default();
+        self.run.journal.with_state(|state| {
+            for (name, value) in &state.facts {
+                facts.set(name.clone(), Answer::Json(value.clone()));
+            }
+        });
+        for ask in self.step.asks(self.engine.settings) {
+            facts.set(ask.fact, answers::answer(self.host(), &ask.probe)?);
+        }
+        Ok(facts)
+    }
+
+    fn perform(&mut self, mut queue: VecDeque<usize>) -> Result<Turn, Fault> {
+        if queue.is_empty() {
+            // What was done has to be durable before it is relied on.
+            self.run.journal.commit()?;
+            let left = self.step.expects(self.engine.settings).into();
+            self.phase = Phase::Verify {
+                left,
+                since: self.host().now(),
+                evidence: vec![],
+            };
+            return Ok(Turn::More);
+        }
+        let group = self.intend(&mut queue)?;
+        let latest = group
+            .last()
+            .map(|intended| intended.effect.target())
+            .unwrap_or_default();
+        if let [alone] = group.as_slice()
+            && let Effect::RunCommand(command) = alone.effect
+        {
+            let what = command.name.clone();
+            let until = self.host().now() + command.within;
+            self.engine.observer.on(&Event::StepWaiting {
+                step: self.id.clone(),
+                what,
+                until,
+            });
+        }
+        let afters = perform(self.host(), &self.run.id, &group)?;
+        let done = group.iter().zip(afters);
+        let done = done.map(|(intended, after)| Record::Done {
+            n: intended.n,
+            after,
+            found: false,
+        });
+        let done: Vec<Record> = done.collect();
+        self.performed += done.len() as u64;
+        self.run.journal.append(self.host(), done)?;
+        self.engine.observer.on(&Event::StepAdvanced {
+            step: self.id.clone(),
+            done: self.performed,
+            of: self.total,
+            latest,
+        });
+        self.phase = Phase::Perform(queue);
+        Ok(Turn::More)
+    }
+
+    fn verify(
+        &mut self,
+        mut left: VecDeque<Expectation>,
+        since: jiff::Timestamp,
+        mut evidence: Vec<String>,
+    ) -> Result<Turn, Fault> {
+        while let Some(expectation) = left.pop_front() {
+            let what = expectation.claim.what();
+            let finding = claims::evaluate(self.host(), &expectation.claim)?;
+            if finding.holds {
+                evidence.push(format!("{what}: {}", finding.found));
+                continue;
+            }
+            let until = since + expectation.within;
+            if self.host().now() >= until {
+                return Err(unmet(&what, &finding.found, &expectation));
+            }
+            self.engine.observer.on(&Event::StepWaiting {
+                step: self.id.clone(),
+                what,
+                until,
+            });
+            self.host().sleep(LOOK_AGAIN.min(expectation.within))?;
+            left.push_front(expectation);
+            self.phase = Phase::Verify {
+                left,
+                since,
+                evidence,
+            };
+            return Ok(Turn::More);
+        }
+        self.learn(evidence)
+    }
+
+    fn learn(&mut self, evidence: Vec<String>) -> Result<Turn, Fault> {
+        let mut records = Vec::new();
+        for ask in self.step.yields(self.engine.settings) {
+            let Answer::Json(value) = answers::answer(self.host(), &ask.probe)? else {
+                let message = format!("the fact {} is no JSON value", ask.fact);
+                return Err(Fault::internal(message));
+            };
+            let (step, fact) = (self.id.clone(), ask.fact.to_owned());
+            records.push(Record::FactLearned { step, fact, value });
+        }
+        records.push(Record::Verified {
+            step: self.id.clone(),
+            evidence: evidence.clone(),
+        });
+        self.write(records)?;
+        let millis = millis_between(self.began, self.host().now());
+        self.engine.observer.on(&Event::StepDone {
+            step: self.id.clone(),
+            millis,
+            evidence,
+        });
+        Ok(Turn::Over)
+    }
+
+    fn failed(&self, fault: Fault) -> Fault {
+        let mut fault = fault.in_step(&self.id);
+        if fault.kind == FaultKind::Stopped {
+            return fault;
+        }
+        let record = Record::Failed {
+            step: self.id.clone(),
+            fault: fault.clone(),
+        };
+        if let Err(second) = self.write(vec![record]) {
+            // The first fault is what matters; that it could not be journalled must be said, too.
+            fault
+                .details
+                .push(format!("and it could not be journalled: {second}"));
+        }
+        self.engine.observer.on(&Event::StepFailed {
+            step: self.id.clone(),
+            fault: fault.clone(),
+        });
+        fault
+    }
+}
+
+/// Returns the milliseconds from one time to a later one.
+pub(crate) fn millis_between(from: jiff::Timestamp, to: jiff::Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+}
+
+/// Turns a step's refusal to decide into a fault.
+pub(crate) fn plan_fault(error: bootlace_model::step::PlanError) -> Fault {
+    match error {
+        bootlace_model::step::PlanError::Fault(fault) => *fault,
+        bootlace_model::step::PlanError::Fact(missing) => Fault::internal(missing.to_string()),
+    }
+}
+
+fn unmet(what: &str, found: &str, expectation: &Expectation) -> Fault {
+    let waited = expectation.within.as_secs();
+    let (kind, when) = match waited {
+        0 => (FaultKind::VerifyFailed, String::new()),
+        _ => (FaultKind::Deadline, format!(" within {waited} s")),
+    };
+    Fault::new(kind, format!("not so{when}: {what}; found: {found}"))
+        .because(expectation.because)
+        .hint("`bootlace log` shows what was done; `bootlace resume` tries again")
+}

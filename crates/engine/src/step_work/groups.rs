@@ -1,0 +1,134 @@
+//! Taking the next effects that share a commit, and writing their intents.
+
+use std::collections::{HashSet, VecDeque};
+
+use bootlace_model::effect::Effect;
+use bootlace_model::fault::Fault;
+use bootlace_model::node::{Node, NodeState};
+use bootlace_model::path::TargetPath;
+use bootlace_model::record::{Before, EffectRecord, Record};
+
+use super::StepWork;
+use super::assess::name_of;
+use crate::effects::{Class, Intended, LARGEST_GROUP, class, touches};
+use crate::folders::Folders;
+
+/// The most bytes of before-images that one group holds in memory.
+const MOST_KEPT: usize = 64 << 20;
+
+impl StepWork<'_> {
+    /// Takes the next group off the queue; returns when all its intents are durable.
+    pub(super) fn intend(&self, queue: &mut VecDeque<usize>) -> Result<Vec<Intended<'_>>, Fault> {
+        let folders = Folders::new(self.host());
+        let open = self.open_intents();
+        let mut group: Vec<Taken<'_>> = Vec::new();
+        let mut kept: Vec<Vec<u8>> = Vec::new();
+        let mut bytes = 0;
+        let mut touched: HashSet<TargetPath> = HashSet::new();
+        while let Some(&position) = queue.front() {
+            let effect = &self.effects[position];
+            if !joins(&group, effect) || bytes > MOST_KEPT {
+                break;
+            }
+            let paths = touches(&folders, effect)?;
+            if paths.iter().any(|path| touched.contains(path)) {
+                break;
+            }
+            let name = name_of(effect.kind(), &effect.target());
+            let (n, before) = match open.get(&name) {
+                Some((n, pending)) => (Some(*n), pending.before.clone()),
+                None => (
+                    None,
+                    capture(&folders, effect, &paths, &mut kept, &mut bytes)?,
+                ),
+            };
+            touched.extend(paths);
+            group.push(Taken { n, effect, before });
+            queue.pop_front();
+        }
+        self.run.blobs.keep(self.host(), &kept)?;
+        let group = self.journal_intents(group)?;
+        self.run.journal.commit()?;
+        Ok(group)
+    }
+
+    /// Writes the intents of effects that have none yet, and numbers them.
+    fn journal_intents<'e>(&self, group: Vec<Taken<'e>>) -> Result<Vec<Intended<'e>>, Fault> {
+        let fresh = || group.iter().filter(|taken| taken.n.is_none());
+        let first = self.run.journal.append_numbered(self.host(), |first| {
+            (first..)
+                .zip(fresh())
+                .map(|(n, taken)| Record::Intent {
+                    n,
+                    step: self.id.clone(),
+                    effect: EffectRecord::from(taken.effect),
+                    before: taken.before.clone(),
+                })
+                .collect()
+        })?;
+        let mut numbers = first..;
+        let number = |taken: Taken<'e>| {
+            let n = taken.n.or_else(|| numbers.next()).unwrap_or(u64::MAX);
+            Intended {
+                n,
+                effect: taken.effect,
+            }
+        };
+        Ok(group.into_iter().map(number).collect())
+    }
+}
+
+/// An effect that was taken off the queue.
+struct Taken<'e> {
+    /// Its number, if an earlier try gave it one.
+    n: Option<u64>,
+    effect: &'e Effect,
+    before: Before,
+}
+
+/// Tells whether an effect may share the commit of those already taken.
+fn joins(group: &[Taken<'_>], effect: &Effect) -> bool {
+    let Some(first) = group.first() else {
+        return true;
+    };
+    let (of_group, of_effect) = (class(first.effect), class(effect));
+    of_group == of_effect && of_group != Class::Alone && group.len() < LARGEST_GROUP
+}
+
+/// Looks at what an effect will change, and keeps the contents of files.
+fn capture(
+    folders: &Folders<'_>,
+    effect: &Effect,
+    paths: &[TargetPath],
+    kept: &mut Vec<Vec<u8>>,
+    bytes: &mut usize,
+) -> Result<Before, Fault> {
+    let keeps = effect.no_inverse().is_none() && !matches!(effect, Effect::RunCommand(_));
+    let mut before = Before::default();
+    for path in paths {
+        let (state, content) = folders.look_and_keep(path)?;
+        if let NodeState::Other { what } = &state
+            && keeps
+        {
+            return Err(
+                Fault::refused(format!("{path} is {what}, which could not be put back"))
+                    .in_file(path.as_str())
+                    .hint(format!("look at it with `ls -l {path}` and move it away")),
+            );
+        }
+        if let Some(content) = content.filter(|_| keeps) {
+            *bytes += content.len();
+            kept.push(content);
+        }
+        for parent in folders.missing_parents(path)? {
+            if !before.parents.contains(&parent) {
+                before.parents.push(parent);
+            }
+        }
+        before.nodes.push(Node {
+            path: path.clone(),
+            state,
+        });
+    }
+    Ok(before)
+}

@@ -1,0 +1,303 @@
+//! The state folder: `lock`, and a folder a run with its journal, its head and its blobs.
+
+use std::sync::Arc;
+
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::ids::{Digest, RunId};
+use bootlace_model::node::Attributes;
+use bootlace_model::path::TargetPath;
+use bootlace_model::record::{Line, Record};
+use bootlace_model::replay::RunState;
+use serde::{Deserialize, Serialize};
+
+use crate::blobs::{BLOBS_FOLDER, Blobs};
+use crate::effects::remove_product;
+use crate::folders::Folders;
+use crate::journal::{JOURNAL_FILE, Journal, has_first_line, read_journal};
+use crate::port::{Dir, Host, Lock};
+
+const LOCK_FILE: &str = "lock";
+const RUNS_FOLDER: &str = "runs";
+const HEAD_FILE: &str = "head.json";
+
+/// The state folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Store<'a> {
+    host: &'a dyn Host,
+    path: &'a TargetPath,
+}
+
+/// A run that this process may write to.
+#[derive(Debug)]
+pub(crate) struct OpenRun {
+    pub(crate) id: RunId,
+    pub(crate) journal: Journal,
+    pub(crate) blobs: Blobs,
+    dir: Arc<dyn Dir>,
+    _lock: Box<dyn Lock>,
+}
+
+/// How far a journal had come when its run was closed; a shorter one has lost lines.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    lines: u64,
+    hash: Digest,
+}
+
+impl<'a> Store<'a> {
+    pub(crate) fn new(host: &'a dyn Host, path: &'a TargetPath) -> Self {
+        Self { host, path }
+    }
+
+    /// Lists the ids of all runs, oldest first.
+    pub(crate) fn runs(&self) -> Result<Vec<RunId>, Fault> {
+        let Some(dir) = self
+            .host
+            .open_dir(&self.path.join(RUNS_FOLDER).map_err(|bad| bad_state(&bad))?)?
+        else {
+            return Ok(vec![]);
+        };
+        Ok(dir
+            .list()?
+            .iter()
+            .filter_map(|name| RunId::parse(name))
+            .collect())
+    }
+
+    /// Finds the run that a person means: the one named, else the newest of the sequence.
+    pub(crate) fn find(
+        &self,
+        sequence: &str,
+        named: Option<&RunId>,
+    ) -> Result<Option<RunId>, Fault> {
+        let runs = self.runs()?;
+        if let Some(named) = named {
+            return if runs.contains(named) {
+                Ok(Some(named.clone()))
+            } else {
+                Err(
+                    Fault::new(FaultKind::Usage, format!("there is no run {named}"))
+                        .hint("`bootlace runs` lists them"),
+                )
+            };
+        }
+        let infix = format!("-{sequence}-");
+        for run in runs
+            .into_iter()
+            .rev()
+            .filter(|run| run.as_str().contains(&infix))
+        {
+            if self.is_begun(&run)? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Like [`Store::find`], but a run must be there.
+    pub(crate) fn must_find(&self, sequence: &str, named: Option<&RunId>) -> Result<RunId, Fault> {
+        self.find(sequence, named)?.ok_or_else(|| {
+            Fault::new(
+                FaultKind::Preflight,
+                format!("there is no run of {sequence} yet"),
+            )
+            .in_file(self.path.as_str())
+            .hint(format!(
+                "`bootlace plan {sequence}` shows what a run would do"
+            ))
+            .hint(format!("`bootlace run {sequence}` begins one"))
+        })
+    }
+
+    /// Reads a run's journal without the right to write; a torn tail is left alone.
+    pub(crate) fn read(
+        &self,
+        run: &RunId,
+        sink: &mut dyn FnMut(&str, &Line),
+    ) -> Result<RunState, Fault> {
+        let place = self.run_path(run)?;
+        let missing = || Fault::internal(format!("the run {run} has no folder {place}"));
+        let dir = self.host.open_dir(&place)?.ok_or_else(missing)?;
+        if dir.stat(JOURNAL_FILE)?.is_none() {
+            return Err(empty_run(run, &place));
+        }
+        let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        let file = format!("{place}/{JOURNAL_FILE}");
+        let read = read_journal(log.as_ref(), sink).map_err(|fault| fault.in_file(&file))?;
+        check_head(dir.as_ref(), read.lines).map_err(|fault| fault.in_file(&file))?;
+        if read.state.run.is_none() {
+            return Err(empty_run(run, &place));
+        }
+        Ok(read.state)
+    }
+
+    /// Names the live process that works on this state folder, if there is one.
+    pub(crate) fn holder(&self) -> Result<Option<String>, Fault> {
+        match self.host.open_dir(self.path)? {
+            None => Ok(None),
+            Some(dir) => Ok(self.host.lock_holder(dir.as_ref(), LOCK_FILE)?),
+        }
+    }
+
+    /// Takes the right to write, making the state folder if needed.
+    pub(crate) fn lock(&self) -> Result<Box<dyn Lock>, Fault> {
+        let dir = self.make(self.path, 0o755)?;
+        Ok(self.host.lock(dir.as_ref(), LOCK_FILE)?)
+    }
+
+    /// Opens a new run; `opened` makes its first record from its id.
+    pub(crate) fn create(
+        &self,
+        lock: Box<dyn Lock>,
+        sequence: &str,
+        opened: impl FnOnce(&RunId) -> Record,
+    ) -> Result<OpenRun, Fault> {
+        let random = self.host.random().to_le_bytes();
+        let id = RunId::new(
+            self.host.now(),
+            sequence,
+            u16::from_le_bytes([random[0], random[1]]),
+        );
+        let path = self.run_path(&id)?;
+        let dir = self.make(&path, 0o755)?;
+        let blobs = self.make(
+            &path.join(BLOBS_FOLDER).map_err(|bad| bad_state(&bad))?,
+            0o700,
+        )?;
+        let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        let journal = Journal::new(log, 0, Digest::of(b""), RunState::default())?;
+        journal.write(self.host, vec![opened(&id)])?;
+        Ok(OpenRun {
+            id,
+            journal,
+            blobs: Blobs::new(blobs),
+            dir,
+            _lock: lock,
+        })
+    }
+
+    /// Opens a run to go on with it; cuts and notes what a crash tore.
+    pub(crate) fn open(&self, lock: Box<dyn Lock>, run: &RunId) -> Result<OpenRun, Fault> {
+        let path = self.run_path(run)?;
+        let file = format!("{path}/{JOURNAL_FILE}");
+        let dir = self.make(&path, 0o755)?;
+        let blobs = self.make(
+            &path.join(BLOBS_FOLDER).map_err(|bad| bad_state(&bad))?,
+            0o700,
+        )?;
+        let mut log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        let read = read_journal(log.as_ref(), &mut |_, _| {}).map_err(|f| f.in_file(&file))?;
+        check_head(dir.as_ref(), read.lines).map_err(|fault| fault.in_file(&file))?;
+        if read.torn > 0 {
+            log.truncate(read.good)?;
+        }
+        if read.state.run.is_none() {
+            return Err(empty_run(run, &path));
+        }
+        let journal = Journal::new(log, read.lines, read.last, read.state)?;
+        if read.torn > 0 {
+            journal.write(self.host, vec![Record::TailCut { bytes: read.torn }])?;
+        }
+        Ok(OpenRun {
+            id: run.clone(),
+            journal,
+            blobs: Blobs::new(blobs),
+            dir,
+            _lock: lock,
+        })
+    }
+
+    /// Removes the folders of runs that a crash cut off before their first record.
+    pub(crate) fn remove_unbegun(&self) -> Result<(), Fault> {
+        for run in self.runs()? {
+            if !self.is_begun(&run)? {
+                remove_product(self.host, &self.run_path(&run)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether a run's journal holds a first record; without one nothing happened in it.
+    fn is_begun(&self, run: &RunId) -> Result<bool, Fault> {
+        let Some(dir) = self.host.open_dir(&self.run_path(run)?)? else {
+            return Ok(false);
+        };
+        if dir.stat(JOURNAL_FILE)?.is_none() {
+            return Ok(false);
+        }
+        let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        has_first_line(log.as_ref())
+    }
+
+    fn run_path(&self, run: &RunId) -> Result<TargetPath, Fault> {
+        self.path
+            .join(&format!("{RUNS_FOLDER}/{run}"))
+            .map_err(|bad| bad_state(&bad))
+    }
+
+    /// Opens a folder, making it and those above it, durably.
+    fn make(&self, path: &TargetPath, mode: u32) -> Result<Arc<dyn Dir>, Fault> {
+        let folders = Folders::new(self.host);
+        if let Some(dir) = folders.open(path)? {
+            return Ok(dir);
+        }
+        let (above, mut changed) = folders.make_holding(path)?;
+        if let Some(above) = above {
+            above.create_dir(path.name(), &Attributes::mode(mode))?;
+            changed.push(above);
+        }
+        let changed: Vec<&dyn Dir> = changed.iter().map(AsRef::as_ref).collect();
+        self.host.sync_dirs(&changed)?;
+        folders.forget(path);
+        folders
+            .open(path)?
+            .ok_or_else(|| Fault::internal(format!("cannot open {path} after making it")))
+    }
+}
+
+impl OpenRun {
+    /// Notes how far the journal has come, so that lines lost from its end show.
+    ///
+    /// It is written after the journal is durable and is not synced itself: it may be behind the
+    /// journal, never ahead of it.
+    pub(crate) fn note_head(&self) -> Result<(), Fault> {
+        let (lines, hash) = self.journal.head();
+        let head = serde_json::to_vec(&Head { lines, hash })
+            .map_err(|error| Fault::internal(error.to_string()))?;
+        let staged = format!(".{HEAD_FILE}");
+        if self.dir.stat(&staged)?.is_some() {
+            self.dir.remove(&staged)?;
+        }
+        self.dir.create(&staged, &head, &Attributes::mode(0o600))?;
+        Ok(self.dir.rename(&staged, HEAD_FILE)?)
+    }
+}
+
+fn check_head(dir: &dyn Dir, lines: u64) -> Result<(), Fault> {
+    if dir.stat(HEAD_FILE)?.is_none() {
+        return Ok(());
+    }
+    // A head that a power cut tore says nothing; it is only ever behind the journal.
+    let Ok(head) = serde_json::from_slice::<Head>(&dir.read(HEAD_FILE, 4096)?) else {
+        return Ok(());
+    };
+    if head.lines > lines {
+        let reason = format!("the {} lines from here on are lost", head.lines - lines);
+        return Err(crate::journal::Damage {
+            line: lines + 1,
+            reason,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+fn empty_run(run: &RunId, place: &TargetPath) -> Fault {
+    Fault::refused(format!("the run {run} was cut off before its first record"))
+        .in_file(place.as_str())
+        .hint("nothing was done in it; `bootlace run` begins anew")
+}
+
+fn bad_state(bad: &bootlace_model::path::BadPath) -> Fault {
+    Fault::internal(format!("the state folder cannot be named: {bad}"))
+}

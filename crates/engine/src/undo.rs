@@ -1,0 +1,248 @@
+//! `undo`: takes back what a run did, newest first, and nothing that someone else did since.
+
+mod judge;
+mod put_back;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bootlace_model::effect::EffectKind;
+use bootlace_model::event::Event;
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::ids::StepId;
+use bootlace_model::record::{Outcome, Record};
+use bootlace_model::replay::RunState;
+use bootlace_model::step::UndoPolicy;
+use bootlace_model::view::{RefusedView, UndoView};
+
+use crate::Engine;
+use crate::effects::LARGEST_GROUP;
+use crate::history::{Deed, deeds};
+use crate::store::{OpenRun, Store};
+
+/// What undo has come to so far.
+#[derive(Default)]
+struct Progress {
+    undone: u64,
+    by_step: BTreeMap<StepId, u64>,
+    refused: Vec<RefusedView>,
+    /// Steps that cannot count as taken back.
+    kept: BTreeSet<StepId>,
+}
+
+impl Engine<'_> {
+    /// Takes back what the run did, newest first. What is left alone is in the view.
+    pub fn undo(&self) -> Result<UndoView, Fault> {
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
+        let state = store.read(&run, &mut |_, _| {})?;
+        if state.outcome == Some(Outcome::Undone) {
+            return Ok(UndoView {
+                run: run.to_string(),
+                undone: 0,
+                refused: vec![],
+            });
+        }
+        let chosen = self.options.choice.of(self.sequence)?;
+        let chosen: BTreeSet<StepId> = self.sequence.steps[chosen]
+            .iter()
+            .map(|step| self.sequence.id(step.name()))
+            .collect();
+        self.check_return(&state)?;
+        self.check_dependents(&state, &chosen)?;
+        let open = store.open(store.lock()?, &run)?;
+        let (tool, boot) = (self.options.tool.clone(), self.boot());
+        let insecure = self.options.insecure.clone();
+        open.journal.write(
+            self.host,
+            vec![Record::RunResumed {
+                config: None,
+                tool,
+                boot,
+                insecure,
+            }],
+        )?;
+        let mut deeds = deeds(self, &run)?;
+        let back: BTreeSet<&StepId> = chosen
+            .iter()
+            .filter(|step| self.goes_back(&state, step))
+            .collect();
+        deeds.retain(|deed| back.contains(&deed.step));
+        deeds.reverse();
+        let mut progress = Progress::default();
+        let mut rest = deeds.as_slice();
+        while let Some(first) = rest.first() {
+            if self.host.stop_requested() {
+                let fault = Fault::new(FaultKind::Stopped, "stopped on request");
+                return Err(fault.hint("`bootlace undo` goes on from here"));
+            }
+            let alone = |deed: &Deed| deed.effect.kind == EffectKind::RunCommand;
+            let group = if alone(first) {
+                1
+            } else {
+                rest.iter()
+                    .take(LARGEST_GROUP)
+                    .take_while(|deed| !alone(deed))
+                    .count()
+            };
+            let (now, later) = rest.split_at(group);
+            self.take_back(&open, now, &mut progress)?;
+            rest = later;
+        }
+        self.note_left_folders(&deeds)?;
+        self.finish_undo(&open, &chosen, progress)
+    }
+
+    /// Names the folders that the run made and that still hold something.
+    fn note_left_folders(&self, deeds: &[Deed]) -> Result<(), Fault> {
+        let made: BTreeSet<_> = deeds.iter().flat_map(|deed| &deed.before.parents).collect();
+        for path in made {
+            if let Some(dir) = self.host.open_dir(path)?
+                && let Some(first) = dir.list()?.first()
+            {
+                let text = format!("{path} stays, because it holds {first}");
+                self.observer.on(&Event::Note { text });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one group back.
+    fn take_back(
+        &self,
+        run: &OpenRun,
+        group: &[Deed],
+        progress: &mut Progress,
+    ) -> Result<(), Fault> {
+        let outcome = match group {
+            [deed] if deed.effect.kind == EffectKind::RunCommand => {
+                self.take_command_back(run, deed)?
+            }
+            _ => self.put_back(run, group)?,
+        };
+        let mut records = Vec::new();
+        for (deed, why) in group.iter().zip(outcome) {
+            let n = deed.n;
+            match why {
+                put_back::Verdict::Undone { forced } => {
+                    progress.undone += 1;
+                    *progress.by_step.entry(deed.step.clone()).or_default() += 1;
+                    records.push(Record::UndoDone { n, forced });
+                }
+                put_back::Verdict::Refused(target, why) => {
+                    progress.kept.insert(deed.step.clone());
+                    progress.refused.push(RefusedView {
+                        step: deed.step.step().into(),
+                        target: target.clone(),
+                        why: why.clone(),
+                    });
+                    records.push(Record::UndoRefused { n, target, why });
+                }
+            }
+        }
+        run.journal.write(self.host, records)
+    }
+
+    fn finish_undo(
+        &self,
+        run: &OpenRun,
+        chosen: &BTreeSet<StepId>,
+        progress: Progress,
+    ) -> Result<UndoView, Fault> {
+        let begun: Vec<StepId> = run
+            .journal
+            .with_state(|state| state.steps.keys().cloned().collect());
+        let mut records = Vec::new();
+        let back = |step: &&StepId| chosen.contains(*step) && !progress.kept.contains(*step);
+        for step in begun.iter().filter(back) {
+            records.push(Record::StepUndone { step: step.clone() });
+            let effects = progress.by_step.get(step).copied().unwrap_or(0);
+            self.observer.on(&Event::StepUndone {
+                step: step.clone(),
+                effects,
+            });
+        }
+        let all = records.len() == begun.len();
+        let outcome = if all {
+            Outcome::Undone
+        } else {
+            Outcome::Interrupted
+        };
+        records.push(Record::RunClosed { outcome });
+        run.journal.write(self.host, records)?;
+        if all {
+            // Nothing refers to a before-image any more, and some of them may be secret.
+            run.blobs.erase(self.host)?;
+        }
+        run.note_head()?;
+        let Progress {
+            undone, refused, ..
+        } = progress;
+        Ok(UndoView {
+            run: run.id.to_string(),
+            undone,
+            refused,
+        })
+    }
+
+    /// Tells whether a step's effects are taken back at all.
+    fn goes_back(&self, state: &RunState, id: &StepId) -> bool {
+        let step = self
+            .sequence
+            .steps
+            .iter()
+            .find(|step| self.sequence.id(step.name()) == *id);
+        let Some(UndoPolicy::ForwardOnly { why }) = step.map(|step| step.about().undo) else {
+            return true;
+        };
+        if state.steps.contains_key(id) {
+            let text = format!("What {} did stays: {why}", id.step());
+            self.observer.on(&Event::Note { text });
+        }
+        false
+    }
+
+    fn check_return(&self, state: &RunState) -> Result<(), Fault> {
+        for step in self.sequence.steps {
+            let id = self.sequence.id(step.name());
+            if let UndoPolicy::PointOfNoReturn { why } = step.about().undo
+                && state.steps.contains_key(&id)
+            {
+                let message = format!(
+                    "{} was begun, and there is no way back from it",
+                    step.name()
+                );
+                return Err(Fault::refused(message)
+                    .in_step(&id)
+                    .because(why)
+                    .hint("`bootlace reset` gives the machine back instead"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_dependents(&self, state: &RunState, chosen: &BTreeSet<StepId>) -> Result<(), Fault> {
+        for step in self.sequence.steps {
+            let id = self.sequence.id(step.name());
+            if chosen.contains(&id) || !state.steps.contains_key(&id) {
+                continue;
+            }
+            let needed = step.needs().iter().map(|need| self.sequence.id(need));
+            let mut lost =
+                needed.filter(|need| chosen.contains(need) && state.steps.contains_key(need));
+            if let Some(need) = lost.next() {
+                let name = self.sequence.name;
+                let message = format!("{} stands on {}", step.name(), need.step());
+                return Err(Fault::new(FaultKind::Preflight, message)
+                    .in_step(&id)
+                    .because(
+                        "Taking back a step that others stand on would leave those without ground.",
+                    )
+                    .hint(format!(
+                        "`bootlace undo {name} --from {}` takes back both",
+                        need.step()
+                    )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! May what is there now be put back to what was there before?
+
+use bootlace_model::effect::EffectKind;
+use bootlace_model::node::{Node, NodeState};
+
+use crate::history::Deed;
+use crate::verify::difference;
+
+/// What to do about one path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// It already is as it was.
+    AsBefore,
+    /// It is as the run left it, so it may be put back.
+    Ours,
+    /// Someone changed it since.
+    Edited(String),
+}
+
+/// Compares one path of a deed with what is there now.
+pub(super) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
+    if before.state.same_but_for_labels(now) && before.state == relabelled(now, &before.state) {
+        return Judgement::AsBefore;
+    }
+    let after = deed
+        .after
+        .as_ref()
+        .map(|nodes| nodes.iter().find(|node| node.path == before.path));
+    match after {
+        Some(Some(after)) if after.state.same_but_for_labels(now) => Judgement::Ours,
+        // Attributes of a folder are set one by one; a crash may have come between two of them.
+        Some(Some(after)) if deed.undo_begun && both_folders(&after.state, now) => Judgement::Ours,
+        Some(Some(after)) => Judgement::Edited(difference(&after.state, now)),
+        Some(None) => Judgement::Edited("it is not what the run left".into()),
+        None if could_be_ours(deed, &before.state, now) => Judgement::Ours,
+        None => {
+            Judgement::Edited("it is neither what was there before nor what was intended".into())
+        }
+    }
+}
+
+/// A state with the labels of another, because labels do not count in comparisons.
+fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
+    match (state.clone(), like) {
+        (
+            NodeState::File {
+                digest,
+                size,
+                mode,
+                owner,
+                ..
+            },
+            NodeState::File { xattrs, .. },
+        ) => NodeState::File {
+            digest,
+            size,
+            mode,
+            owner,
+            xattrs: xattrs.clone(),
+        },
+        (NodeState::Directory { mode, owner, .. }, NodeState::Directory { xattrs, .. }) => {
+            NodeState::Directory {
+                mode,
+                owner,
+                xattrs: xattrs.clone(),
+            }
+        }
+        (other, _) => other,
+    }
+}
+
+fn both_folders(one: &NodeState, other: &NodeState) -> bool {
+    matches!(
+        (one, other),
+        (NodeState::Directory { .. }, NodeState::Directory { .. })
+    )
+}
+
+/// An intent without an answer: what is there may be its work if it looks like it.
+fn could_be_ours(deed: &Deed, before: &NodeState, now: &NodeState) -> bool {
+    match (deed.effect.kind, now) {
+        (EffectKind::DropPath | EffectKind::SetUnit, NodeState::Absent)
+        | (EffectKind::MakeLink | EffectKind::SetUnit, NodeState::Link { .. })
+        | (EffectKind::SetUnit | EffectKind::MakeKey, NodeState::File { .. }) => true,
+        (EffectKind::MakeDirectory, NodeState::Directory { .. }) => {
+            matches!(before, NodeState::Absent | NodeState::Directory { .. })
+        }
+        (
+            EffectKind::PutFile | EffectKind::IssueCertificate | EffectKind::Fetch,
+            NodeState::File { digest, .. },
+        ) => deed
+            .effect
+            .digest
+            .is_none_or(|intended| intended == *digest),
+        _ => false,
+    }
+}

@@ -1,0 +1,206 @@
+//! Putting files, folders and links back; stopping what a command started.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bootlace_model::effect::{CommandUndo, Product};
+use bootlace_model::fault::Fault;
+use bootlace_model::node::{Attributes, NodeState};
+use bootlace_model::path::TargetPath;
+use bootlace_model::record::Record;
+
+use super::judge::{Judgement, judge};
+use crate::Engine;
+use crate::effects::{Shape, Staging, Write, remove_product, run_program, staged_name, sweep};
+use crate::folders::Folders;
+use crate::history::Deed;
+use crate::port::Command;
+use crate::store::OpenRun;
+
+/// How long a command that takes another back may take.
+const UNDO_COMMAND: Duration = Duration::from_mins(10);
+
+/// What came of taking one effect back.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// It is as it was.
+    Undone { forced: bool },
+    /// It was left alone: what, and why.
+    Refused(String, String),
+}
+
+impl Engine<'_> {
+    /// Puts back what a group of effects changed, newest first.
+    pub(super) fn put_back(&self, run: &OpenRun, group: &[Deed]) -> Result<Vec<Verdict>, Fault> {
+        let folders = Folders::new(self.host);
+        // What a path will be once the newer effects of this group are taken back.
+        let mut then: BTreeMap<TargetPath, NodeState> = BTreeMap::new();
+        let mut verdicts = Vec::with_capacity(group.len());
+        let mut intents = Vec::new();
+        for deed in group {
+            let verdict = self.judge_deed(&folders, deed, &then)?;
+            if matches!(verdict, Verdict::Undone { .. }) {
+                intents.push(Record::UndoIntent { n: deed.n });
+                for node in &deed.before.nodes {
+                    then.insert(node.path.clone(), node.state.clone());
+                }
+            }
+            verdicts.push(verdict);
+        }
+        run.journal.write(self.host, intents)?;
+        let mut staging = Staging::default();
+        for (deed, verdict) in group.iter().zip(&verdicts) {
+            sweep(&folders, &run.id, deed.n, &deed.before.nodes)?;
+            if matches!(verdict, Verdict::Undone { .. }) {
+                stage_back(run, &folders, &mut staging, deed)?;
+            }
+        }
+        let left = staging.publish(self.host)?;
+        for (deed, verdict) in group.iter().zip(&mut verdicts) {
+            let held = deed
+                .before
+                .nodes
+                .iter()
+                .find(|node| left.contains(&node.path));
+            if let Some(node) = held {
+                let why = "something is in it that this run did not make".to_owned();
+                *verdict = Verdict::Refused(node.path.to_string(), why);
+            }
+        }
+        Ok(verdicts)
+    }
+
+    fn judge_deed(
+        &self,
+        folders: &Folders<'_>,
+        deed: &Deed,
+        then: &BTreeMap<TargetPath, NodeState>,
+    ) -> Result<Verdict, Fault> {
+        if let Some(why) = &deed.effect.no_inverse {
+            return Ok(Verdict::Refused(deed.effect.target.clone(), why.clone()));
+        }
+        let mut forced = false;
+        for node in &deed.before.nodes {
+            let now = match then.get(&node.path) {
+                Some(state) => state.clone(),
+                None => folders.look(&node.path)?,
+            };
+            if let Judgement::Edited(how) = judge(deed, node, &now) {
+                if !self.options.force {
+                    let why = format!("it was edited since: {how}");
+                    return Ok(Verdict::Refused(node.path.to_string(), why));
+                }
+                forced = true;
+            }
+        }
+        Ok(Verdict::Undone { forced })
+    }
+
+    /// Takes a command back: runs its counterpart, then removes what it made.
+    pub(super) fn take_command_back(
+        &self,
+        run: &OpenRun,
+        deed: &Deed,
+    ) -> Result<Vec<Verdict>, Fault> {
+        let refused = |why: String| Ok(vec![Verdict::Refused(deed.effect.target.clone(), why)]);
+        if let Some(CommandUndo::Never { why }) = &deed.effect.undo {
+            return refused(why.clone());
+        }
+        run.journal
+            .write(self.host, vec![Record::UndoIntent { n: deed.n }])?;
+        if let Some(CommandUndo::Run(argv)) = &deed.effect.undo {
+            let (env, directory, within) = (vec![], None, UNDO_COMMAND);
+            let command = Command {
+                argv,
+                env,
+                directory,
+                within,
+                keep: 64 << 10,
+            };
+            match run_program(self.host, &command) {
+                Ok(_) => {}
+                // Whether the command ran at all is not known, so its counterpart may fail.
+                Err(fault) if deed.after.is_none() => return refused(fault.message),
+                Err(fault) => return Err(fault.in_step(&deed.step)),
+            }
+        }
+        for Product::Path(path) in &deed.effect.products {
+            let was = deed.before.nodes.iter().find(|node| node.path == *path);
+            if was.is_some_and(|node| !node.state.exists()) {
+                remove_product(self.host, path)?;
+            }
+        }
+        let folders = Folders::new(self.host);
+        let mut staging = Staging::default();
+        for parent in deed.before.parents.iter().rev() {
+            staging.stage_empty_removal(&folders, parent, false)?;
+        }
+        staging.publish(self.host)?;
+        Ok(vec![Verdict::Undone { forced: false }])
+    }
+}
+
+fn stage_back(
+    run: &OpenRun,
+    folders: &Folders<'_>,
+    staging: &mut Staging,
+    deed: &Deed,
+) -> Result<(), Fault> {
+    let nodes = deed.before.nodes.iter().enumerate();
+    // What was there comes back from the outside in; what was not goes from the inside out.
+    let (gone, there): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| !node.state.exists());
+    for (index, node) in there {
+        let shape = match &node.state {
+            NodeState::File {
+                digest,
+                mode,
+                owner,
+                xattrs,
+                ..
+            } => Shape::File {
+                content: run.blobs.get(*digest)?.into(),
+                attributes: Attributes {
+                    mode: *mode,
+                    owner: Some(*owner),
+                    xattrs: xattrs.clone(),
+                },
+            },
+            NodeState::Directory {
+                mode,
+                owner,
+                xattrs,
+            } => Shape::Directory {
+                attributes: Attributes {
+                    mode: *mode,
+                    owner: Some(*owner),
+                    xattrs: xattrs.clone(),
+                },
+            },
+            NodeState::Link { target, .. } => Shape::Link {
+                target: target.clone(),
+            },
+            NodeState::Absent | NodeState::Other { .. } => continue,
+        };
+        let write = Write {
+            path: node.path.clone(),
+            shape,
+        };
+        let name = staged_name(&run.id, deed.n, index);
+        staging.stage(folders, &write, name)?;
+    }
+    for (_, node) in gone.into_iter().rev() {
+        if let NodeState::Directory { .. } = folders.look(&node.path)? {
+            staging.stage_empty_removal(folders, &node.path, true)?;
+        } else {
+            let write = Write {
+                path: node.path.clone(),
+                shape: Shape::Nothing,
+            };
+            staging.stage(folders, &write, String::new())?;
+        }
+    }
+    for parent in deed.before.parents.iter().rev() {
+        staging.stage_empty_removal(folders, parent, false)?;
+    }
+    Ok(())
+}

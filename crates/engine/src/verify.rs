@@ -1,0 +1,148 @@
+//! `verify`: are the expectations still met, and is everything still as it was left?
+
+use std::collections::BTreeMap;
+
+use bootlace_model::effect::EffectKind;
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::StepId;
+use bootlace_model::node::NodeState;
+use bootlace_model::path::TargetPath;
+use bootlace_model::replay::RunState;
+use bootlace_model::view::{CheckView, StepStateView, VerifyView};
+
+use crate::folders::Folders;
+use crate::history::deeds;
+use crate::store::Store;
+use crate::{Engine, claims};
+
+impl Engine<'_> {
+    /// Evaluates the expectations of all finished steps again, and looks for drift.
+    /// What does not hold is in the view, not an error.
+    pub fn verify(&self) -> Result<VerifyView, Fault> {
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
+        let state = store.read(&run, &mut |_, _| {})?;
+        let chosen = self.options.choice.of(self.sequence)?;
+        let mut checks = Vec::new();
+        let left = self.as_left(&run)?;
+        let folders = Folders::new(self.host);
+        for step in &self.sequence.steps[chosen] {
+            let id = self.sequence.id(step.name());
+            if !is_done(&state, &id) {
+                continue;
+            }
+            for expectation in step.expects(self.settings) {
+                let ended = expectation.until.map(|until| self.sequence.id(until));
+                if ended.is_some_and(|until| is_done(&state, &until)) {
+                    continue;
+                }
+                let finding = claims::evaluate(self.host, &expectation.claim)?;
+                checks.push(CheckView {
+                    step: step.name().into(),
+                    what: expectation.claim.what(),
+                    ok: finding.holds,
+                    found: finding.found,
+                    because: expectation.because.into(),
+                });
+            }
+            for (path, (_, wanted)) in left.iter().filter(|(_, (owner, _))| *owner == id) {
+                let now = folders.look(path)?;
+                checks.push(drift(step.name(), path, wanted, &now));
+            }
+        }
+        let ok = checks.iter().all(|check| check.ok);
+        Ok(VerifyView {
+            run: run.to_string(),
+            sequence: self.sequence.name.into(),
+            ok,
+            checks,
+        })
+    }
+
+    /// Returns what the run left at each path it touched, and which step touched it last.
+    fn as_left(
+        &self,
+        run: &bootlace_model::ids::RunId,
+    ) -> Result<BTreeMap<TargetPath, (StepId, NodeState)>, Fault> {
+        let mut left = BTreeMap::new();
+        for deed in deeds(self, run)? {
+            // What a program makes is its own affair; its expectations speak for it.
+            if deed.effect.kind == EffectKind::RunCommand {
+                continue;
+            }
+            for node in deed.after.into_iter().flatten() {
+                left.insert(node.path, (deed.step.clone(), node.state));
+            }
+        }
+        Ok(left)
+    }
+}
+
+fn is_done(state: &RunState, step: &StepId) -> bool {
+    state
+        .steps
+        .get(step)
+        .is_some_and(|progress| progress.state == StepStateView::Done)
+}
+
+fn drift(step: &str, path: &TargetPath, wanted: &NodeState, now: &NodeState) -> CheckView {
+    let ok = wanted.same_but_for_labels(now);
+    let found = if ok {
+        "unchanged".to_owned()
+    } else {
+        difference(wanted, now)
+    };
+    CheckView {
+        step: step.into(),
+        what: format!("{path} is as the run left it"),
+        ok,
+        found,
+        because: "Someone or something changed it since.".into(),
+    }
+}
+
+/// Tells in what two nodes differ.
+pub(crate) fn difference(wanted: &NodeState, now: &NodeState) -> String {
+    match (wanted, now) {
+        (
+            NodeState::File {
+                digest,
+                mode,
+                owner,
+                ..
+            },
+            NodeState::File {
+                digest: d,
+                mode: m,
+                owner: o,
+                ..
+            },
+        ) => {
+            let mut words = Vec::new();
+            if digest != d {
+                words.push("its content was changed".to_owned());
+            }
+            if mode != m {
+                let mode = bootlace_model::shell::mode(*m);
+                words.push(format!("its mode is now {mode}"));
+            }
+            if owner != o {
+                words.push(format!("its owner is now {}:{}", o.uid, o.gid));
+            }
+            words.join(", ")
+        }
+        (NodeState::Directory { .. }, NodeState::Directory { mode, owner, .. }) => {
+            let mode = bootlace_model::shell::mode(*mode);
+            format!(
+                "its mode is now {mode}, its owner {}:{}",
+                owner.uid, owner.gid
+            )
+        }
+        (NodeState::Link { .. }, NodeState::Link { target, .. }) => {
+            format!("it points to {target} now")
+        }
+        (_, NodeState::Absent) => "it is gone".into(),
+        (NodeState::Absent, now) => format!("{} is there again", now.noun()),
+        (_, now) => format!("it is {} now", now.noun()),
+    }
+}
