@@ -27,6 +27,17 @@ impl Xattrs {
     }
 }
 
+impl schemars::JsonSchema for Xattrs {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Xattrs".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = serde_json::json!({"type": "string", "contentEncoding": "base64"});
+        schemars::json_schema!({"type": "object", "additionalProperties": value})
+    }
+}
+
 impl Serialize for Xattrs {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use base64::Engine as _;
@@ -76,7 +87,7 @@ impl Attributes {
 }
 
 /// What is at a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum NodeState {
     /// Nothing.
@@ -167,7 +178,7 @@ impl NodeState {
 }
 
 /// A path together with what is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Node {
     /// Where.
     pub path: TargetPath,

@@ -16,7 +16,7 @@ use crate::path::TargetPath;
 pub const LINE_VERSION: u32 = 1;
 
 /// A line of the journal, without its own hash.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Line {
     /// The version of this shape.
     pub v: u32,
@@ -25,13 +25,24 @@ pub struct Line {
     /// The hash of the line before; of nothing for the first.
     pub prev: Digest,
     /// When it was written.
+    #[schemars(with = "String")]
     pub at: jiff::Timestamp,
     /// What happened.
     pub rec: Record,
 }
 
+/// A line as it stands on disk, and as `log -o json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ClosedLine {
+    /// The line.
+    #[serde(flatten)]
+    pub line: Line,
+    /// The hash of all that stands before it on the line.
+    pub hash: Digest,
+}
+
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Record {
     /// A run begins.
@@ -169,7 +180,7 @@ pub enum Record {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// All that was chosen is done and verified.
@@ -183,7 +194,7 @@ pub enum Outcome {
 }
 
 /// What was there before an effect.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Before {
     /// The paths that the effect touches, and what was there; contents of files are in blobs.
     pub nodes: Vec<Node>,
@@ -193,7 +204,7 @@ pub struct Before {
 }
 
 /// An effect as the journal keeps it: enough to find out whether it happened and to take it back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EffectRecord {
     /// Which kind.
     pub kind: EffectKind,

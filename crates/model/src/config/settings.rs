@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::cidr::Cidr;
+use super::grammar::duration;
 use crate::ids::Digest;
 use crate::path::TargetPath;
 
@@ -137,120 +138,16 @@ pub struct Network {
 #[serde(rename_all = "camelCase")]
 pub struct PkiSettings {
     /// How long authorities are valid.
+    #[serde(serialize_with = "duration::serialize")]
     pub authority_validity: Duration,
     /// How long other certificates are valid.
+    #[serde(serialize_with = "duration::serialize")]
     pub leaf_validity: Duration,
     /// How far their begin lies in the past, for machines whose clock is behind.
+    #[serde(serialize_with = "duration::serialize")]
     pub back_date: Duration,
     /// Further names of the API server.
     pub extra_names: Vec<String>,
-}
-
-/// A network, such as `10.96.0.0/12`; the host bits are zero.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Cidr {
-    address: IpAddr,
-    prefix: u8,
-}
-
-/// Says why a text is no network.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a network: {reason}")]
-pub struct BadCidr {
-    text: String,
-    reason: String,
-}
-
-impl Cidr {
-    /// Returns the address of the network.
-    pub fn address(&self) -> IpAddr {
-        self.address
-    }
-
-    /// Returns how many bits are fixed.
-    pub fn prefix(&self) -> u8 {
-        self.prefix
-    }
-
-    /// Returns the n-th address of the network, if it has that many.
-    pub fn nth(&self, n: u32) -> Option<IpAddr> {
-        match self.address {
-            IpAddr::V4(base) => {
-                let size = 1_u64 << (32 - u32::from(self.prefix));
-                let address = u32::from(base).checked_add(n)?;
-                (u64::from(n) < size).then(|| IpAddr::V4(address.into()))
-            }
-            IpAddr::V6(base) => {
-                let bits = 128 - u32::from(self.prefix);
-                let fits = bits >= 32 || u64::from(n) < 1 << bits;
-                let address = u128::from(base).checked_add(u128::from(n))?;
-                fits.then(|| IpAddr::V6(address.into()))
-            }
-        }
-    }
-
-    /// Tells whether the two networks share an address.
-    pub fn overlaps(&self, other: &Self) -> bool {
-        let shorter = self.prefix.min(other.prefix);
-        match (self.address, other.address) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(shorter)).unwrap_or(0);
-                u32::from(a) & mask == u32::from(b) & mask
-            }
-            (IpAddr::V6(a), IpAddr::V6(b)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(shorter)).unwrap_or(0);
-                u128::from(a) & mask == u128::from(b) & mask
-            }
-            _ => false,
-        }
-    }
-}
-
-impl FromStr for Cidr {
-    type Err = BadCidr;
-
-    fn from_str(text: &str) -> Result<Self, BadCidr> {
-        let bad = |reason: &str| BadCidr {
-            text: text.into(),
-            reason: reason.into(),
-        };
-        let (address, prefix) = text.split_once('/').ok_or_else(|| bad("there is no /"))?;
-        let address: IpAddr = address.parse().map_err(|_| bad("the address is not one"))?;
-        let prefix: u8 = prefix
-            .parse()
-            .map_err(|_| bad("the prefix is not a number"))?;
-        let zero = match address {
-            IpAddr::V4(a) if prefix <= 32 => {
-                u32::from(a) & !u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0) == 0
-            }
-            IpAddr::V6(a) if prefix <= 128 => {
-                u128::from(a) & !u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0) == 0
-            }
-            _ => return Err(bad("the prefix is too long")),
-        };
-        if !zero {
-            return Err(bad("the address has bits behind the prefix"));
-        }
-        Ok(Self { address, prefix })
-    }
-}
-
-impl fmt::Display for Cidr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.prefix)
-    }
-}
-
-impl fmt::Debug for Cidr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl Serialize for Cidr {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }
 
 impl Settings {
@@ -258,10 +155,6 @@ impl Settings {
     pub fn defaults(paths: Paths) -> Self {
         let ten_years = Duration::from_hours(87600);
         let one_year = Duration::from_hours(8760);
-        let v4 = |a, b, c, d, prefix| Cidr {
-            address: IpAddr::from([a, b, c, d]),
-            prefix,
-        };
         let control_plane = ControlPlane {
             endpoint: Endpoint {
                 host: "localhost".into(),
@@ -272,8 +165,8 @@ impl Settings {
             node_name: None,
         };
         let network = Network {
-            pod_cidr: v4(10, 244, 0, 0, 16),
-            service_cidr: v4(10, 96, 0, 0, 12),
+            pod_cidr: Cidr::v4([10, 244, 0, 0], 16),
+            service_cidr: Cidr::v4([10, 96, 0, 0], 12),
             cluster_domain: "cluster.local".into(),
         };
         let pki = PkiSettings {
@@ -294,30 +187,5 @@ impl Settings {
             pki,
         };
         Self { cluster, paths }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn networks_are_read_strictly() {
-        let net: Cidr = "10.96.0.0/12".parse().unwrap();
-        assert_eq!(net.nth(1), Some(IpAddr::from([10, 96, 0, 1])));
-        assert_eq!("10.0.0.0/31".parse::<Cidr>().unwrap().nth(2), None);
-        assert!(net.overlaps(&"10.100.0.0/16".parse().unwrap()));
-        assert!(!net.overlaps(&"10.244.0.0/16".parse().unwrap()));
-        assert!(!net.overlaps(&"fd00::/64".parse().unwrap()));
-        for bad in [
-            "10.0.0.0",
-            "10.0.0.1/8",
-            "10.0.0.0/33",
-            "x/8",
-            "fd00::1/64",
-            "10.0.0.0/-1",
-        ] {
-            assert!(bad.parse::<Cidr>().is_err(), "{bad}");
-        }
     }
 }

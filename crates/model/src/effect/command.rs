@@ -42,7 +42,7 @@ pub enum AlreadyRan {
 }
 
 /// How a command is taken back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandUndo {
     /// By running this.
@@ -57,7 +57,7 @@ pub enum CommandUndo {
 }
 
 /// Something that a started thing makes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Product {
     /// A file or a folder with all that is in it.

@@ -1,0 +1,78 @@
+# The one front door. `make` alone lists the targets.
+
+# Programs that the build needs, each with the Debian package that brings it.
+TOOLS := cargo:rustup cc:build-essential
+
+# rustup's home is not always on the path of a fresh machine.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+CARGO := cargo
+XTASK := $(CARGO) run --quiet --locked -p xtask --
+BINARY := $(CURDIR)/target/release/bootlace
+
+# Says what happens next, so that nobody wonders what a minute is spent on.
+say = @printf '\n==> %s\n' '$(1)'
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help up down test check soak bench build release doc tools
+
+help: ## List the targets
+	@echo 'usage: make TARGET'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+up: ## Bring up a local one-node cluster (not built yet)
+	@echo 'make up: the local cluster is not built yet; `make test` shows what is' >&2; exit 2
+
+down: ## Remove what `up` made (not built yet)
+	@echo 'make down: the local cluster is not built yet, so there is nothing to remove' >&2; exit 2
+
+check: tools ## The inner loop: format, lints, layers, generated files, quick tests
+	$(call say,check: format)
+	$(CARGO) fmt --all --check
+	$(call say,check: lints)
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(call say,check: layers and sizes and generated files)
+	$(XTASK) layers
+	$(XTASK) sizes
+	$(XTASK) schemas --check
+	$(call say,check: quick tests)
+	$(CARGO) test --workspace --locked
+
+test: check release ## Every test, slow ones included, with the release binary
+	$(call say,test: every test against $(BINARY))
+	BOOTLACE_BIN=$(BINARY) $(CARGO) test --workspace --all-targets --locked -- --include-ignored
+
+soak: release ## The long form of the fault tests: every fault at every step
+	$(call say,soak: every fault at every step; this takes long)
+	BOOTLACE_BIN=$(BINARY) BOOTLACE_SOAK=1 $(CARGO) test --workspace --all-targets --locked -- --include-ignored --nocapture
+
+bench: tools ## The benchmarks, as a table and as bench/results.json
+	$(call say,bench: build and run)
+	$(CARGO) run --release --locked -p bootlace-bench
+
+build: tools ## Build everything for development
+	$(call say,build)
+	$(CARGO) build --workspace --all-targets --locked
+
+release: tools ## Build target/release/bootlace
+	$(call say,release: build $(BINARY))
+	$(CARGO) build --release --locked -p bootlace
+
+doc: tools ## Build the API documentation; warnings are errors
+	$(call say,doc)
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --locked
+
+# Looks for missing programs. Installs them only for root, where apt-get is there; else says what to do.
+tools:
+	@missing=''; \
+	for pair in $(TOOLS); do \
+		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then \
+		printf '\n==> tools: install%s\n' "$$missing"; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	else \
+		echo "missing programs; install these packages and try again:$$missing" >&2; exit 2; \
+	fi

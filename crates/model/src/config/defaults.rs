@@ -1,0 +1,89 @@
+//! The defaults as a document that people can begin with.
+
+use super::document::{API_VERSION, KIND};
+use super::grammar::duration;
+use super::settings::{Paths, Profile, Settings};
+use crate::path::TargetPath;
+
+/// Returns a commented YAML document that loads to exactly [`Settings::defaults`].
+///
+/// What has no default is there as a comment, ready to be uncommented.
+pub fn print_defaults() -> String {
+    // The paths are no part of the document.
+    let nowhere = Paths {
+        assets: TargetPath::root(),
+        state: TargetPath::root(),
+    };
+    let cluster = Settings::defaults(nowhere).cluster;
+    let (control_plane, network, pki) = (cluster.control_plane, cluster.network, cluster.pki);
+    let profile = match cluster.profile {
+        Profile::Kubernetes => "kubernetes",
+        Profile::Openshift => "openshift",
+    };
+    format!(
+        "# What bootlace does without a config. Keep what you change; for the rest the defaults hold.
+# Several files are merged in the order of --config: maps key by key, everything else replaces,
+# and null brings a default back. Relative folders begin at the folder of the file that names them.
+apiVersion: {API_VERSION}
+kind: {KIND}
+metadata:
+  # The cluster's name: lower-case letters, digits and hyphens.
+  name: {name}
+spec:
+  # kubernetes: plain Kubernetes, rendered by this tool. openshift: rendered by its operators.
+  profile: {profile}
+  kubernetesVersion: {version}
+
+  # The release payload, a folder or an image. Without one the built-in names and versions are
+  # used, which are not pinned.
+  # release:
+  #   dir: release
+  #   # What the folder must hash to.
+  #   digest: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+  # release:
+  #   image: registry.example/bootlace/release:{version}
+
+  controlPlane:
+    # Where clients reach the API: HOST:PORT, an IPv6 address in brackets.
+    endpoint: {endpoint}
+    # How many machines the control plane has: 1, 3 or 5.
+    replicas: {replicas}
+    # The address that this machine's API server announces.
+    advertiseAddress: {advertise}
+    # This machine's name in the cluster; by default what the machine calls itself.
+    # nodeName: node-1
+
+  network:
+    podCIDR: {pods}
+    serviceCIDR: {services}
+    clusterDomain: {domain}
+
+  # Folders with manifests of your own, which the step copy-manifests copies in.
+  manifests: []
+
+  # The folder that the step add-ons applies.
+  # addOns:
+  #   dir: add-ons
+
+  # How keys and certificates are made. Durations are a number and y (365 days), d, h, m or s.
+  pki:
+    authorityValidity: {authority}
+    leafValidity: {leaf}
+    # How far certificates begin in the past, for machines whose clock is behind.
+    backDate: {back_date}
+    # Further DNS names and addresses of the API server.
+    extraNames: []
+",
+        name = cluster.name,
+        version = cluster.kubernetes_version,
+        endpoint = control_plane.endpoint,
+        replicas = control_plane.replicas,
+        advertise = control_plane.advertise_address,
+        pods = network.pod_cidr,
+        services = network.service_cidr,
+        domain = network.cluster_domain,
+        authority = duration::text(pki.authority_validity),
+        leaf = duration::text(pki.leaf_validity),
+        back_date = duration::text(pki.back_date),
+    )
+}

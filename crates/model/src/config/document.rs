@@ -1,0 +1,169 @@
+//! The document that people write. Its keys, types and descriptions are written here and nowhere
+//! else: the JSON Schema, the check for misspelt keys and the texts of type errors come from it.
+//!
+//! Nearly everything is optional and is text where it has a grammar of its own; `validate` reads
+//! that grammar, because there the place of each value is known.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::settings::Profile;
+
+/// The version of the document that this tool reads.
+pub(super) const API_VERSION: &str = "bootlace.dev/v1alpha1";
+
+/// The only kind of document.
+pub(super) const KIND: &str = "Cluster";
+
+/// A cluster, as `bootlace --config FILE` reads it.
+///
+/// Several files are merged in the order given: maps key by key, everything else replaces. A key
+/// that is left out, or is null, has its default.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(title = "Cluster")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Document {
+    /// The version of this document.
+    #[serde(rename = "apiVersion")]
+    _api_version: ApiVersion,
+    /// The kind of this document.
+    #[serde(rename = "kind")]
+    _kind: Kind,
+    /// What the cluster is called.
+    pub(super) metadata: Option<Metadata>,
+    /// What the cluster shall be.
+    pub(super) spec: Option<Spec>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+enum ApiVersion {
+    #[serde(rename = "bootlace.dev/v1alpha1")]
+    V1Alpha1,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+enum Kind {
+    Cluster,
+}
+
+/// What the cluster is called.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Metadata {
+    /// The cluster's name: lower-case letters, digits and hyphens, at most 63.
+    #[schemars(example = &"demo")]
+    pub(super) name: Option<String>,
+}
+
+/// What the cluster shall be.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Spec {
+    /// Which family of components the cluster is made of.
+    pub(super) profile: Option<Profile>,
+    /// The version of Kubernetes.
+    #[schemars(example = &"v1.36.3")]
+    pub(super) kubernetes_version: Option<String>,
+    /// The release payload; without one the built-in names and versions, which are not pinned.
+    pub(super) release: Option<ReleaseDocument>,
+    /// The control plane.
+    pub(super) control_plane: Option<ControlPlaneDocument>,
+    /// The networks.
+    pub(super) network: Option<NetworkDocument>,
+    /// Folders with manifests of your own, which the step `copy-manifests` copies in. Relative
+    /// ones begin at the folder of the file that names them.
+    #[schemars(example = example_folders())]
+    pub(super) manifests: Option<Vec<String>>,
+    /// What is applied once the cluster works.
+    pub(super) add_ons: Option<AddOnsDocument>,
+    /// How keys and certificates are made.
+    pub(super) pki: Option<PkiDocument>,
+}
+
+/// The release payload: a folder or an image, not both.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ReleaseDocument {
+    /// A folder in the layout of a release payload.
+    #[schemars(example = &"release")]
+    pub(super) dir: Option<String>,
+    /// A release image.
+    #[schemars(example = &"registry.example/bootlace/release:v1.36.3")]
+    pub(super) image: Option<String>,
+    /// What the folder must hash to.
+    #[schemars(
+        example = &"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    )]
+    pub(super) digest: Option<String>,
+}
+
+/// The control plane.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ControlPlaneDocument {
+    /// Where clients reach the API: HOST:PORT, an IPv6 address in brackets.
+    #[schemars(example = &"api.demo.example:6443")]
+    pub(super) endpoint: Option<String>,
+    /// How many machines the control plane has: 1, 3 or 5.
+    #[schemars(example = 1)]
+    pub(super) replicas: Option<u32>,
+    /// The address that this machine's API server announces; the loopback address by default.
+    #[schemars(example = &"192.0.2.10")]
+    pub(super) advertise_address: Option<String>,
+    /// This machine's name in the cluster; by default what the machine calls itself.
+    #[schemars(example = &"node-1")]
+    pub(super) node_name: Option<String>,
+}
+
+/// The networks.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct NetworkDocument {
+    /// The network of the pods; each machine gets a part of it.
+    #[serde(rename = "podCIDR")]
+    #[schemars(example = &"10.244.0.0/16")]
+    pub(super) pod_cidr: Option<String>,
+    /// The network of the services.
+    #[serde(rename = "serviceCIDR")]
+    #[schemars(example = &"10.96.0.0/12")]
+    pub(super) service_cidr: Option<String>,
+    /// The DNS domain of the services.
+    #[schemars(example = &"cluster.local")]
+    pub(super) cluster_domain: Option<String>,
+}
+
+/// What is applied once the cluster works.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AddOnsDocument {
+    /// The folder that the step `add-ons` applies. A relative one begins at the folder of the file
+    /// that names it.
+    #[schemars(example = &"add-ons")]
+    pub(super) dir: Option<String>,
+}
+
+/// How keys and certificates are made.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PkiDocument {
+    /// How long authorities are valid: a number and y, d, h, m or s; a year is 365 days.
+    #[schemars(example = &"10y")]
+    pub(super) authority_validity: Option<String>,
+    /// How long other certificates are valid; not longer than authorities.
+    #[schemars(example = &"1y")]
+    pub(super) leaf_validity: Option<String>,
+    /// How far their begin lies in the past, for machines whose clock is behind; at most 30 days.
+    #[schemars(example = &"1h")]
+    pub(super) back_date: Option<String>,
+    /// Further DNS names and addresses of the API server.
+    #[schemars(example = example_names())]
+    pub(super) extra_names: Option<Vec<String>>,
+}
+
+fn example_folders() -> [&'static str; 1] {
+    ["manifests"]
+}
+
+fn example_names() -> [&'static str; 1] {
+    ["api.internal.example"]
+}
