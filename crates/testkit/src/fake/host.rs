@@ -62,6 +62,7 @@ impl FakeHost {
             programs: BTreeMap::new(),
             urls: BTreeMap::new(),
             asked: VecDeque::new(),
+            runs: BTreeMap::new(),
             inputs: Vec::new(),
         };
         Self {
@@ -84,6 +85,7 @@ impl FakeHost {
         let result = change(&mut World {
             state: &mut state,
             counted: false,
+            times_run: 0,
         });
         state.disk.sync_all();
         result
@@ -124,6 +126,7 @@ impl FakeHost {
         World {
             state: &mut state,
             counted: false,
+            times_run: 0,
         }
         .write(path, b"")?;
         let ino = state

@@ -54,10 +54,14 @@ impl State {
         }
         let begun = self.now;
         let mut output = None;
+        let times = self.runs.entry(name.to_owned()).or_default();
+        *times += 1;
+        let times_run = *times;
         if !pass.is_partial() {
             let mut world = World {
                 state: self,
                 counted: true,
+                times_run,
             };
             output = Some(program.0(command, &mut world)?);
         }

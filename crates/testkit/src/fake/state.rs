@@ -49,6 +49,8 @@ pub(crate) struct State {
     pub(crate) programs: BTreeMap<String, Program>,
     pub(crate) urls: BTreeMap<String, Url>,
     pub(crate) asked: VecDeque<String>,
+    /// How often each program was run.
+    pub(crate) runs: BTreeMap<String, u64>,
     pub(crate) inputs: Vec<TargetPath>,
 }
 

@@ -20,6 +20,7 @@ use super::walk::LostWay;
 pub struct World<'a> {
     pub(super) state: &'a mut State,
     pub(super) counted: bool,
+    pub(super) times_run: u64,
 }
 
 impl std::fmt::Debug for World<'_> {
@@ -127,6 +128,11 @@ impl World<'_> {
             disk.sync_all();
             Ok(())
         })
+    }
+
+    /// Tells how often the running program was run on this machine, this time included.
+    pub fn times_run(&self) -> u64 {
+        self.times_run
     }
 
     /// Returns the time.
