@@ -1,1 +1,39 @@
-//! placeholder
+//! Every decision of bootlace: what each step asks, what it would change, and what must hold then.
+//!
+//! Nothing here touches the world. A step takes settings and facts and returns values; the engine
+//! performs them. So a plan and a run cannot differ, and all of this is tested without a machine.
+//!
+//! | module | what it decides |
+//! |---|---|
+//! | `cluster` | the 23 steps from an empty folder to a cluster, one file a step, and their order |
+//! | [`facts`] | what steps tell each other, each with its type |
+//! | [`pki`] | which keys and certificates a cluster needs, as one table |
+//! | `documents`, `manifest`, `survey` | what manifests must be like to be applied later |
+//! | `release` | what a release payload must be like to be trusted |
+//! | `outline` | a step that explains itself and cannot run yet |
+//! | `assets`, `expectations` | paths and expectations that several steps have in common |
+
+mod assets;
+mod cluster;
+mod documents;
+mod expectations;
+pub mod facts;
+mod manifest;
+mod outline;
+mod release;
+mod survey;
+
+#[cfg(test)]
+mod tests;
+
+use bootlace_model::step::Sequence;
+
+pub use cluster::pki;
+
+/// All sequences, as people type them.
+pub static SEQUENCES: &[Sequence] = &[cluster::SEQUENCE];
+
+/// Finds a sequence by its name.
+pub fn sequence(name: &str) -> Option<&'static Sequence> {
+    SEQUENCES.iter().find(|sequence| sequence.name == name)
+}

@@ -1,0 +1,50 @@
+//! `clean-assets`: no secret stays where it is not needed.
+
+use bootlace_model::config::Settings;
+use bootlace_model::expect::{Claim, Expectation};
+use bootlace_model::step::{About, UndoPolicy};
+
+use super::pki::plan_for;
+use crate::assets::asset;
+use crate::outline::Outline;
+
+/// The step.
+pub(crate) static STEP: Outline = Outline {
+    name: "clean-assets",
+    about: &About {
+        title: "Remove the secrets from the asset folder",
+        why: "The asset folder now holds copies of every key of the cluster, and a copy that \
+              nobody needs is a copy that nobody watches: whoever reads it years later still owns \
+              the cluster. So keys and kubeconfigs always go; what remains are certificates, \
+              manifests and records, which are worth keeping to find out later what was done. The \
+              rest goes too if the assets were pulled from a store or you say `--clean`, as on \
+              the machines for which the old `rm-assets.service` was written. That service once \
+              ran after a bootstrap that had failed, because it was only ordered after it and did \
+              not require it, and so destroyed what the next try needed; this step needs the \
+              verified result of all others. Nothing that it removes is kept for undo, since a \
+              hidden copy would be exactly what it exists to prevent.",
+        reads: &["ASSETS/"],
+        writes: &["ASSETS/auth/", "ASSETS/tls/"],
+        command: "\
+find ASSETS/tls -name '*.key' -delete
+rm -rf ASSETS/auth
+rm -rf ASSETS   # only with --clean, or if the assets came from a store",
+        undo: UndoPolicy::ForwardOnly {
+            why: "A copy kept for undo would be the very secret that the step exists to remove.",
+        },
+        failures: &["F-07", "F-10"],
+        built: false,
+    },
+    needs: &["add-ons"],
+    uses: &[],
+    expects,
+};
+
+fn expects(settings: &Settings) -> Vec<Expectation> {
+    let because = "A copy of a secret that nobody needs is a copy that nobody watches.";
+    let plan = plan_for(settings, None);
+    let keys = plan.certificates.into_iter().map(|planned| planned.key);
+    keys.chain([plan.service_accounts.key, asset(settings, "auth")])
+        .map(|path| Expectation::now(Claim::Absent { path }, because))
+        .collect()
+}

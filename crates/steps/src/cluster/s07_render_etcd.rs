@@ -1,0 +1,72 @@
+//! `render-etcd`: the database, as a static pod.
+
+use bootlace_model::config::{Profile, Settings};
+use bootlace_model::expect::Expectation;
+use bootlace_model::step::{About, UndoPolicy};
+
+use crate::expectations::rendered;
+use crate::outline::Outline;
+
+/// The step.
+pub(crate) static STEP: Outline = Outline {
+    name: "render-etcd",
+    about: &About {
+        title: "Render the first member of etcd",
+        why: "Everything that a cluster knows is in etcd, and the API server does not start \
+              without it, so a first member must run before there is an API that could start it: \
+              as a static pod, a file that the kubelet runs without asking anybody. bootkube.sh \
+              copies that file straight into the kubelet's folder, so that etcd starts in the \
+              middle of the rendering and keeps running when a later render fails; here nothing \
+              starts before `start-control-plane`. OpenShift's operator looks at the machine \
+              while it renders, at its name and at its address inside the machine network, and \
+              makes etcd's certificates on the way, so that its output differs from run to run: \
+              rendered again beside an etcd that already runs, it makes an authority that the \
+              running one does not know. The built-in renderer is pure: certificates come from \
+              `prepare-assets`, names from the config, and the same input gives the same bytes. \
+              The operator also needs flags that only its own version knows, which is why script \
+              and image must come from one release.",
+        reads: &[
+            "ASSETS/tls/etcd/",
+            "ASSETS/manifests/",
+            "ASSETS/records/node.json",
+            "ASSETS/records/release.json",
+        ],
+        writes: &[
+            "ASSETS/etcd-bootstrap/",
+            "ASSETS/manifests/",
+            "ASSETS/bootstrap-manifests/",
+            "ASSETS/tls/",
+            "ASSETS/records/render-etcd.json",
+        ],
+        command: "\
+# profile kubernetes
+bootlace render etcd --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/etcd-bootstrap
+# profile openshift
+IMAGE=$(jq -r '.images[\"cluster-etcd-operator\"]' ASSETS/records/release.json)
+ETCD=$(jq -r '.images.etcd' ASSETS/records/release.json)
+podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
+  /usr/bin/cluster-etcd-operator render --asset-output-dir=/assets/etcd-bootstrap \\
+  --cluster-configmap-file=/assets/manifests/cluster-config.yaml --etcd-image=\"$ETCD\" \\
+  --infra-config-file=/assets/manifests/cluster-infrastructure-02-config.yml \\
+  --network-config-file=/assets/manifests/cluster-network-02-config.yml \\
+  --rendered-manifest-files=/assets/manifests --payload-version=VERSION",
+        undo: UndoPolicy::Inverse,
+        failures: &["F-02", "F-14", "F-18", "F-31"],
+        built: false,
+    },
+    needs: &["prepare-assets", "release-info", "render-api"],
+    uses: &["node.name", "release.images"],
+    expects,
+};
+
+fn expects(settings: &Settings) -> Vec<Expectation> {
+    let pod = match settings.cluster.profile {
+        Profile::Kubernetes => "etcd-bootstrap/bootstrap-manifests/etcd-pod.yaml",
+        Profile::Openshift => "etcd-bootstrap/etc-kubernetes/manifests/etcd-member-pod.yaml",
+    };
+    let files = [(
+        pod,
+        "The kubelet starts etcd from this file, and from nothing else.",
+    )];
+    rendered(settings, "records/render-etcd.json", &files)
+}

@@ -1,0 +1,57 @@
+//! `render-ingress`: how requests from outside will find their way in.
+
+use bootlace_model::config::{Profile, Settings};
+use bootlace_model::expect::Expectation;
+use bootlace_model::step::{About, UndoPolicy};
+
+use crate::expectations::rendered;
+use crate::outline::Outline;
+
+/// The step.
+pub(crate) static STEP: Outline = Outline {
+    name: "render-ingress",
+    about: &About {
+        title: "Render what ingress needs",
+        why: "Requests from outside reach an application through an ingress, and objects that \
+              describe one are often among the first that people apply, so the kinds and the \
+              class that they name must be there from the beginning; the proxy that serves them \
+              comes later, as an ordinary pod. In OpenShift the ingress operator renders its \
+              definitions for that; in plain Kubernetes the built-in renderer writes an \
+              IngressClass, and a controller for it is an add-on of your choice. Nothing of the \
+              bootstrap waits for it: left out, everything comes up and no route works. \
+              bootkube.sh clears a folder before this render in which the render never writes, so \
+              that a half-written result of a killed run is taken for a whole one; our record is \
+              written last, and a render that it does not list is done again.",
+        reads: &["ASSETS/records/release.json"],
+        writes: &[
+            "ASSETS/ingress/",
+            "ASSETS/manifests/",
+            "ASSETS/records/render-ingress.json",
+        ],
+        command: "\
+# profile kubernetes
+bootlace render ingress --asset-input-dir ASSETS/manifests --asset-output-dir ASSETS/ingress
+# profile openshift
+IMAGE=$(jq -r '.images[\"cluster-ingress-operator\"]' ASSETS/records/release.json)
+podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" render \\
+  --prefix=cluster-ingress- --output-dir=/assets/ingress
+cp ASSETS/ingress/* ASSETS/manifests/",
+        undo: UndoPolicy::Inverse,
+        failures: &["F-02", "F-14", "F-18"],
+        built: false,
+    },
+    needs: &["release-info"],
+    uses: &["release.images"],
+    expects,
+};
+
+fn expects(settings: &Settings) -> Vec<Expectation> {
+    let files: &[_] = match settings.cluster.profile {
+        Profile::Kubernetes => &[(
+            "ingress/manifests/ingress-class.yaml",
+            "An Ingress that names no class is served by whichever controller comes first.",
+        )],
+        Profile::Openshift => &[],
+    };
+    rendered(settings, "records/render-ingress.json", files)
+}

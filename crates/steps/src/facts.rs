@@ -1,0 +1,53 @@
+//! What is known of the world when a step is planned, each fact with its type.
+//!
+//! A fact is either asked by the step that uses it, or yielded by an earlier step that it needs.
+//! Names stand in journals, so they are for ever.
+
+use std::collections::BTreeMap;
+
+use bootlace_model::fact::{Fact, FileContent};
+use bootlace_model::ids::Digest;
+use bootlace_model::probe::FileTree;
+
+/// What this machine calls itself; asked by `prepare-assets`.
+pub const MACHINE_NAME: Fact<String> = Fact::new("machine.name");
+
+/// The node's name that the certificates speak for; yielded by `prepare-assets`.
+pub const NODE_NAME: Fact<String> = Fact::new("node.name");
+
+/// The folders of the user's manifests, in the order of the config; asked by `copy-manifests`.
+///
+/// Facts have fixed names, so there are only so many; more folders than that are refused.
+pub static MANIFEST_FOLDERS: [Fact<FileTree>; 16] = [
+    Fact::new("manifests.00"),
+    Fact::new("manifests.01"),
+    Fact::new("manifests.02"),
+    Fact::new("manifests.03"),
+    Fact::new("manifests.04"),
+    Fact::new("manifests.05"),
+    Fact::new("manifests.06"),
+    Fact::new("manifests.07"),
+    Fact::new("manifests.08"),
+    Fact::new("manifests.09"),
+    Fact::new("manifests.10"),
+    Fact::new("manifests.11"),
+    Fact::new("manifests.12"),
+    Fact::new("manifests.13"),
+    Fact::new("manifests.14"),
+    Fact::new("manifests.15"),
+];
+
+/// What an earlier run copied, as it listed it; asked by `copy-manifests`.
+pub const MANIFESTS_COPIED: Fact<FileContent> = Fact::new("manifests.copied");
+
+/// The release payload's files; asked by `release-info`.
+pub const RELEASE_TREE: Fact<FileTree> = Fact::new("release.tree");
+
+/// What the release payload hashes to, none for built-in names; yielded by `release-info`.
+pub const RELEASE_DIGEST: Fact<Option<Digest>> = Fact::new("release.digest");
+
+/// Whether every image is named by its digest; yielded by `release-info`.
+pub const RELEASE_PINNED: Fact<bool> = Fact::new("release.pinned");
+
+/// Where each image is pulled from, by its name in the release; yielded by `release-info`.
+pub const RELEASE_IMAGES: Fact<BTreeMap<String, String>> = Fact::new("release.images");
