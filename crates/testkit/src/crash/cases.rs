@@ -22,8 +22,6 @@ pub struct Case {
     pub prepare: fn(&FakeHost) -> HostResult<()>,
 }
 
-static SHIPPED: &[Sequence] = &[];
-
 /// Lists all cases: the sample sequence, and each shipped one with the least and the fullest config.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![Case {
@@ -33,7 +31,7 @@ pub fn cases() -> Vec<Case> {
         settings: env::settings(),
         prepare: sampler::world,
     }];
-    for sequence in SHIPPED {
+    for sequence in bootlace_steps::SEQUENCES {
         let built = sequence.steps.iter().take_while(|step| step.about().built);
         let Some(last) = built.last() else { continue };
         let configs: [(&str, Settings, fn(&FakeHost) -> HostResult<()>); 2] = [

@@ -9,7 +9,7 @@ use bootlace_model::path::TargetPath;
 use super::errno::Errno;
 use super::faults::OperationKind;
 use super::inode::{Ino, Kind, Meta, MetaChange};
-use super::state::{IDENTITY, Shared, State, refusal};
+use super::state::{IDENTITY, Pass, Shared, State, refusal};
 
 /// An open folder; it keeps pointing to the same folder whatever is renamed around it.
 pub(crate) struct FakeDir {
@@ -47,19 +47,21 @@ impl FakeDir {
         name: &str,
         act: impl FnOnce(&mut State) -> Result<(), Errno>,
     ) -> HostResult<()> {
-        self.change_in_parts(
-            kind,
-            name,
-            |state, partial| if partial { Ok(()) } else { act(state) },
-        )
+        self.change_in_parts(kind, name, |state, pass| {
+            if pass.is_partial() {
+                Ok(())
+            } else {
+                act(state)
+            }
+        })
     }
 
-    /// Performs an operation of several system calls; `act` does a part of them if it is told to.
+    /// Performs an operation of several system calls; `act` does a part of them if the pass says so.
     fn change_in_parts(
         &self,
         kind: OperationKind,
         name: &str,
-        act: impl FnOnce(&mut State, bool) -> Result<(), Errno>,
+        act: impl FnOnce(&mut State, &Pass) -> Result<(), Errno>,
     ) -> HostResult<()> {
         let target = self.target(name);
         let mut state = self.shared.alive(self.life)?;
@@ -67,7 +69,7 @@ impl FakeDir {
             return Err(HostError::ReadOnly { path: target });
         }
         let pass = state.begin(kind, &target)?;
-        let done = act(&mut state, pass.is_partial());
+        let done = act(&mut state, &pass);
         done.map_err(|errno| refusal(kind, &target, errno))?;
         state.end(pass)
     }
@@ -139,10 +141,13 @@ impl Dir for FakeDir {
     }
 
     fn create(&self, name: &str, content: &[u8], attributes: &Attributes) -> HostResult<()> {
-        self.change_in_parts(OperationKind::Create, name, |state, partial| {
+        self.change_in_parts(OperationKind::Create, name, |state, pass| {
+            if pass.is_tidied_up() {
+                return Ok(());
+            }
             let narrow = Meta::new(attributes.mode & 0o600, IDENTITY);
             let ino = state.disk.create_file(self.ino, name, narrow)?;
-            if partial {
+            if pass.is_partial() {
                 let length = state.parts.index(content.len() + 1);
                 return state.disk.write(ino, &content[..length]);
             }
@@ -154,10 +159,13 @@ impl Dir for FakeDir {
     }
 
     fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()> {
-        self.change_in_parts(OperationKind::CreateDirectory, name, |state, partial| {
+        self.change_in_parts(OperationKind::CreateDirectory, name, |state, pass| {
+            if pass.is_tidied_up() {
+                return Ok(());
+            }
             let narrow = Meta::new(attributes.mode & 0o700, IDENTITY);
             let ino = state.disk.create_dir(self.ino, name, narrow)?;
-            let most = if partial {
+            let most = if pass.is_partial() {
                 state.parts.index(2)
             } else {
                 usize::MAX
@@ -176,9 +184,9 @@ impl Dir for FakeDir {
     }
 
     fn set_attributes(&self, name: &str, attributes: &Attributes) -> HostResult<()> {
-        self.change_in_parts(OperationKind::SetAttributes, name, |state, partial| {
+        self.change_in_parts(OperationKind::SetAttributes, name, |state, pass| {
             let ino = state.disk.must_lookup(self.ino, name)?;
-            let most = if partial {
+            let most = if pass.is_partial() {
                 state.parts.index(3)
             } else {
                 usize::MAX

@@ -87,6 +87,11 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
+    /// Tells whether the operation fails in the middle, but lives on to remove what it began.
+    pub(crate) fn is_tidied_up(&self) -> bool {
+        matches!(self.verdict, Verdict::Fail(_, When::Within))
+    }
+
     /// Tells whether only a part of the operation is to be done.
     pub(crate) fn is_partial(&self) -> bool {
         matches!(
