@@ -15,7 +15,7 @@ const ROUNDS: usize = 7;
 /// Runs the step on an empty root; returns how long it took and the commands a person would type.
 fn prepare() -> Result<(Duration, Vec<(String, String)>), Box<dyn std::error::Error>> {
     let root = tempfile::tempdir()?;
-    let host = RealHost::builder().root(root.path()).build()?;
+    let host = RealHost::builder().root(root.path()).build();
     let mut settings = settings(0)?;
     settings.cluster.name = "bench".into();
     let mut options = Options::new("bench");

@@ -1,6 +1,5 @@
 //! The table of results, for people and for programs.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// One measured figure with its bound and its peer.
@@ -38,15 +37,15 @@ pub(crate) fn millis(time: Duration) -> f64 {
 
 /// Draws the table.
 pub(crate) fn text(rows: &[Row]) -> String {
-    let mut text = String::new();
-    // Writing to a String does not fail.
+    let mut lines = Vec::new();
     for row in rows {
         let mark = if row.holds() { "ok  " } else { "MISS" };
         let (value, bound, unit) = (row.value, row.bound, row.unit);
-        drop(writeln!(text, "{mark} {:<58} {value:>9.2} {unit:<4} bound {bound} {unit}", row.what));
-        drop(writeln!(text, "       beside: {}", row.peer));
+        let what = &row.what;
+        lines.push(format!("{mark} {what:<58} {value:>9.2} {unit:<4} bound {bound:.1} {unit}\n"));
+        lines.push(format!("       beside: {}\n", row.peer));
     }
-    text
+    lines.concat()
 }
 
 /// Writes the same as JSON.

@@ -2,13 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
 
-use crate::port::{Dir, Host, HostResult, Stat};
+use crate::port::{Dir, Host, HostError, HostResult, Stat};
 
 /// The largest file that is read as a whole, be it to keep it for undo or to compare it.
 pub(crate) const LARGEST_FILE: u64 = 256 << 20;
@@ -81,7 +82,11 @@ impl<'a> Folders<'a> {
         let mut changed = Vec::new();
         for folder in self.missing_parents(path)? {
             if let Some(above) = self.holding(&folder)? {
-                above.create_dir(folder.name(), &Attributes::mode(0o755))?;
+                match above.create_dir(folder.name(), &Attributes::mode(0o755)) {
+                    // A step that runs beside this one needed the same folder.
+                    Err(HostError::Io { error, .. }) if error.kind() == ErrorKind::AlreadyExists => {}
+                    other => other?,
+                }
                 changed.push(above);
             }
             self.forget(&folder);

@@ -34,6 +34,25 @@ struct Tail {
     next: u64,
     prev: Digest,
     state: RunState,
+    /// Whether half a line may stand at the end that could not be cut off.
+    torn: bool,
+}
+
+impl Tail {
+    /// Writes whole lines or nothing: half a line in front of later ones would be damage.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        if self.torn {
+            return Err(Fault::internal(
+                "the journal could not be written to its end before",
+            ));
+        }
+        let good = self.log.length()?;
+        if let Err(error) = self.log.append(bytes) {
+            self.torn = self.log.truncate(good).is_err();
+            return Err(error.into());
+        }
+        Ok(())
+    }
 }
 
 impl Journal {
@@ -50,6 +69,7 @@ impl Journal {
             next,
             prev,
             state,
+            torn: false,
         });
         Ok(Self {
             tail,
@@ -92,7 +112,7 @@ impl Journal {
             next += 1;
             lines.push(line);
         }
-        tail.log.append(&bytes)?;
+        tail.append(&bytes)?;
         (tail.next, tail.prev) = (next, prev);
         for line in lines {
             // What this process writes must be what a later one can read.

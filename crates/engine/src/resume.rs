@@ -40,7 +40,9 @@ impl Engine<'_> {
         if !same && !self.options.replan {
             return Err(changed(run, changes));
         }
-        if complete {
+        // A crash may have come between the last step and the end: then the end is written now.
+        let closed = matches!(state.outcome, Some(Outcome::Succeeded | Outcome::Failed));
+        if complete && closed {
             let (outcome, run) = (Outcome::Succeeded, run.clone());
             return Ok(RunReport {
                 run,

@@ -152,12 +152,7 @@ impl<'a> Store<'a> {
         sequence: &str,
         opened: impl FnOnce(&RunId) -> Record,
     ) -> Result<OpenRun, Fault> {
-        let random = self.host.random().to_le_bytes();
-        let id = RunId::new(
-            self.host.now(),
-            sequence,
-            u16::from_le_bytes([random[0], random[1]]),
-        );
+        let id = self.new_id(sequence)?;
         let path = self.run_path(&id)?;
         let dir = self.make(&path, 0o755)?;
         let blobs = self.make(
@@ -165,6 +160,7 @@ impl<'a> Store<'a> {
             0o700,
         )?;
         let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        self.sync_names(&path)?;
         let journal = Journal::new(log, 0, Digest::of(b""), RunState::default())?;
         journal.write(self.host, vec![opened(&id)])?;
         Ok(OpenRun {
@@ -174,6 +170,37 @@ impl<'a> Store<'a> {
             dir,
             _lock: lock,
         })
+    }
+
+    /// Makes an id that sorts behind all others: the newest run is the one that people mean.
+    fn new_id(&self, sequence: &str) -> Result<RunId, Fault> {
+        let random = self.host.random().to_le_bytes();
+        let random = u16::from_le_bytes([random[0], random[1]]);
+        let runs = self.runs()?;
+        let mut opened = self.host.now();
+        loop {
+            let id = RunId::new(opened, sequence, random);
+            // Ids count seconds, and a clock may have been set back.
+            if runs.iter().all(|run| *run < id) {
+                return Ok(id);
+            }
+            opened += std::time::Duration::from_secs(1);
+        }
+    }
+
+    /// Makes the names on the way to a run's journal durable, whoever made them.
+    ///
+    /// A process that was killed may have made the state folder a moment ago without syncing it;
+    /// a power cut would then take everything that is kept in it.
+    fn sync_names(&self, run: &TargetPath) -> Result<(), Fault> {
+        let folders = Folders::new(self.host);
+        let above = [self.path.parent(), Some(self.path.clone()), run.parent()];
+        let mut dirs = Vec::new();
+        for path in above.into_iter().flatten().chain([run.clone()]) {
+            dirs.extend(folders.open(&path)?);
+        }
+        let dirs: Vec<&dyn Dir> = dirs.iter().map(AsRef::as_ref).collect();
+        Ok(self.host.sync_dirs(&dirs)?)
     }
 
     /// Opens a run to go on with it; cuts and notes what a crash tore.

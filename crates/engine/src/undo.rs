@@ -70,20 +70,12 @@ impl Engine<'_> {
         deeds.reverse();
         let mut progress = Progress::default();
         let mut rest = deeds.as_slice();
-        while let Some(first) = rest.first() {
+        while !rest.is_empty() {
             if self.host.stop_requested() {
                 let fault = Fault::new(FaultKind::Stopped, "stopped on request");
                 return Err(fault.hint("`bootlace undo` goes on from here"));
             }
-            let alone = |deed: &Deed| deed.effect.kind == EffectKind::RunCommand;
-            let group = if alone(first) {
-                1
-            } else {
-                rest.iter()
-                    .take(LARGEST_GROUP)
-                    .take_while(|deed| !alone(deed))
-                    .count()
-            };
+            let group = group_length(rest);
             let (now, later) = rest.split_at(group);
             self.take_back(&open, now, &mut progress)?;
             rest = later;
@@ -245,4 +237,24 @@ impl Engine<'_> {
         }
         Ok(())
     }
+}
+
+/// Tells how many of the next effects are taken back together.
+///
+/// A command is alone. Two effects on the same path are not taken back together, because what the
+/// newer one puts back is what the older one has to find.
+fn group_length(deeds: &[Deed]) -> usize {
+    let alone = |deed: &Deed| deed.effect.kind == EffectKind::RunCommand;
+    if deeds.first().is_some_and(alone) {
+        return 1;
+    }
+    let mut touched = BTreeSet::new();
+    for (length, deed) in deeds.iter().take(LARGEST_GROUP).enumerate() {
+        let paths: BTreeSet<_> = deed.before.nodes.iter().map(|node| &node.path).collect();
+        if alone(deed) || !paths.is_disjoint(&touched) {
+            return length;
+        }
+        touched.extend(paths);
+    }
+    deeds.len().min(LARGEST_GROUP)
 }

@@ -43,9 +43,10 @@ pub(crate) fn settle(
     attributes: &Attributes,
     inherits_group: bool,
 ) -> Result<(), Errno> {
-    let ours = identity();
-    let owner = attributes.owner.unwrap_or(ours);
-    if owner != ours || inherits_group {
+    let inherited = inherits_group.then(identity);
+    if let Some(owner) = attributes.owner.or(inherited)
+        && (inherits_group || owner != identity())
+    {
         let (uid, gid) = ids(owner);
         rustix::fs::fchown(file, uid, gid)?;
     }

@@ -1,19 +1,22 @@
 //! Open folders: everything in them is done relative to the handle, by a single name.
 
+mod look;
+mod make;
+
 use std::any::Any;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::OwnedFd;
 
 use bootlace_engine::port::{Dir, HostError, HostResult, Stat};
 use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
 
 use crate::attributes;
 use crate::error::{refused, senseless};
 use crate::resolve::OpenFolder;
+
+use self::look::noun;
 
 /// An open folder of this computer.
 #[derive(Debug)]
@@ -112,114 +115,6 @@ impl RealDir {
             )),
         }
     }
-
-    fn stat_or_none(&self, name: &str) -> Result<Option<Stat>, Errno> {
-        let stat = match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => return Ok(None),
-            stat => stat?,
-        };
-        let mode = stat.st_mode & 0o7777;
-        let owner = Owner {
-            uid: stat.st_uid,
-            gid: stat.st_gid,
-        };
-        Ok(Some(match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Stat::File {
-                size: u64::try_from(stat.st_size).unwrap_or_default(),
-                mode,
-                owner,
-            },
-            FileType::Directory => Stat::Directory { mode, owner },
-            FileType::Symlink => match rustix::fs::readlinkat(&self.handle, name, Vec::new()) {
-                // It was removed between the two calls.
-                Err(Errno::NOENT) => return Ok(None),
-                target => match target?.into_string() {
-                    Ok(target) => Stat::Link { target, owner },
-                    Err(_) => Stat::Other("a link whose target is not UTF-8".into()),
-                },
-            },
-            kind => Stat::Other(noun(kind).into()),
-        }))
-    }
-
-    fn read_file(&self, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::openat(
-            &self.handle,
-            name,
-            flags,
-            Mode::empty(),
-        )?);
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::other("it is no longer a regular file"));
-        }
-        if metadata.len() > limit {
-            return Ok(None);
-        }
-        // One byte more than is allowed, to notice a file that grows while it is read.
-        let most = limit.saturating_add(1);
-        let expected = usize::try_from(metadata.len()).unwrap_or(0);
-        let mut content = Vec::with_capacity(expected.saturating_add(1));
-        file.take(most).read_to_end(&mut content)?;
-        Ok((content.len() as u64 <= limit).then_some(content))
-    }
-
-    fn create_file(
-        &self,
-        name: &str,
-        content: &[u8],
-        attributes: &Attributes,
-    ) -> Result<(), CreateError> {
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Nobody else may read it before it has its owner and its labels.
-        let narrow = Mode::from_raw_mode(attributes.mode & 0o600);
-        let file =
-            rustix::fs::openat(&self.handle, name, flags, narrow).map_err(CreateError::NotBegun)?;
-        write_all(&file, content)
-            .and_then(|()| attributes::settle(&file, attributes, self.inherits_group))
-            .map_err(CreateError::Begun)
-    }
-
-    fn make_dir(&self, name: &str, attributes: &Attributes) -> Result<(), CreateError> {
-        rustix::fs::mkdirat(&self.handle, name, Mode::RWXU).map_err(CreateError::NotBegun)?;
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
-            .and_then(|made| {
-                let mut attributes = attributes.clone();
-                if self.inherits_group {
-                    attributes.owner.get_or_insert_with(attributes::identity);
-                }
-                attributes::replace(&made, &attributes)
-            })
-            .map_err(CreateError::Begun)
-    }
-
-    /// Takes back what a failed creation left behind, and says what went wrong.
-    fn take_back(&self, name: &str, flags: AtFlags, error: CreateError) -> HostError {
-        let errno = match error {
-            CreateError::NotBegun(errno) => return self.refused("create", name, errno),
-            CreateError::Begun(errno) => errno,
-        };
-        match rustix::fs::unlinkat(&self.handle, name, flags) {
-            Ok(()) => self.refused("create", name, errno),
-            Err(second) => {
-                let error = io::Error::from(errno);
-                let text = format!("{error}; and what was begun cannot be removed: {second}");
-                self.refused("create", name, io::Error::new(error.kind(), text))
-            }
-        }
-    }
-}
-
-/// Why something was not created.
-#[derive(Debug, Clone, Copy)]
-enum CreateError {
-    /// Nothing was made.
-    NotBegun(Errno),
-    /// It was made, but it is not what was wanted.
-    Begun(Errno),
 }
 
 impl Dir for RealDir {
@@ -251,27 +146,8 @@ impl Dir for RealDir {
     }
 
     fn list(&self) -> HostResult<Vec<String>> {
-        let failed = |error: io::Error| refused("list", self.path.as_str(), error);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // A handle of its own: two threads may list at the same time.
-        let entries = rustix::fs::openat(&self.handle, c".", flags, Mode::empty())
-            .and_then(rustix::fs::Dir::new)
-            .map_err(|errno| failed(errno.into()))?;
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|errno| failed(errno.into()))?;
-            match entry.file_name().to_bytes() {
-                b"." | b".." => {}
-                name => names.push(String::from_utf8(name.to_vec()).map_err(|_| {
-                    let shown = String::from_utf8_lossy(name);
-                    failed(io::Error::other(format!(
-                        "the name {shown:?} in it is not UTF-8"
-                    )))
-                })?),
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        self.names()
+            .map_err(|error| refused("list", self.path.as_str(), error))
     }
 
     fn create(&self, name: &str, content: &[u8], attributes: &Attributes) -> HostResult<()> {
@@ -336,29 +212,4 @@ impl Dir for RealDir {
         rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR)
             .map_err(|errno| self.refused("remove", name, errno))
     }
-}
-
-/// Names a kind of thing in words.
-fn noun(kind: FileType) -> &'static str {
-    match kind {
-        FileType::RegularFile => "a file",
-        FileType::Directory => "a folder",
-        FileType::Symlink => "a link",
-        FileType::Fifo => "a pipe",
-        FileType::Socket => "a socket",
-        FileType::CharacterDevice => "a character device",
-        FileType::BlockDevice => "a block device",
-        FileType::Unknown => "something unknown",
-    }
-}
-
-fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        match rustix::io::write(file, bytes) {
-            Ok(written) => bytes = &bytes[written..],
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    Ok(())
 }

@@ -1,1 +1,19 @@
-//! placeholder
+//! What the tests of all crates are made of. Nothing here ships.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`fake`] | a machine in memory below the engine's port, which can be crashed at every operation |
+//! | [`tree`] | what lies below a path, on the fake machine or a real one, and a readable difference |
+//! | [`meaning`] | the same where keys and certificates count by what they mean |
+//! | [`sampler`] | a sequence that uses every effect, probe and claim of the model |
+//! | [`crash`] | what is crashed: every sequence on its machine, and what must come of it |
+//! | [`env`] | settings, sample configs, an observer that remembers |
+//! | [`dice`] | numbers by seed |
+
+pub mod crash;
+pub mod dice;
+pub mod env;
+pub mod fake;
+pub mod meaning;
+pub mod sampler;
+pub mod tree;

@@ -200,6 +200,9 @@ impl Staging {
                 ActKind::Remove => act.dir.remove(&act.name)?,
                 ActKind::RemoveDir => act.dir.remove_dir(&act.name)?,
                 ActKind::RemoveDirIfEmpty { matters } => match act.dir.remove_dir(&act.name) {
+                    // Two effects may have needed the same folder; the first removal did it.
+                    Err(HostError::Io { error, .. })
+                        if error.kind() == std::io::ErrorKind::NotFound => {}
                     Err(HostError::Io { error, .. }) if is_not_empty(&error) => {
                         if let (true, Ok(path)) = (matters, act.dir.path().join(&act.name)) {
                             left.push(path);

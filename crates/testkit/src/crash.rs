@@ -1,0 +1,9 @@
+//! The crash harness: every sequence on its machine, and what must come of it whatever happens.
+
+mod bench;
+mod cases;
+mod sample;
+
+pub use bench::{Bench, Wrong};
+pub use cases::{Case, cases};
+pub use sample::Sample;

@@ -1,0 +1,106 @@
+//! How many of all faults a test tries: a sample by a printed seed, or every one in a soak.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::{Bench, Wrong, cases};
+use crate::dice::Dice;
+
+/// How many findings are shown; the rest is counted.
+const MOST_SHOWN: usize = 5;
+
+/// A choice of faults, and what came of them.
+#[derive(Debug)]
+pub struct Sample {
+    /// Reproduces the choice.
+    pub seed: u64,
+    /// Whether everything is tried.
+    pub soak: bool,
+    dice: Dice,
+    tried: u64,
+    wrong: Vec<Wrong>,
+}
+
+impl Sample {
+    /// Begins a test. `BOOTLACE_SOAK` tries everything, `BOOTLACE_SEED` repeats a sample.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests are steered by their environment"
+    )]
+    pub fn begin() -> Self {
+        let given = std::env::var("BOOTLACE_SEED")
+            .ok()
+            .and_then(|text| text.parse().ok());
+        let seed = given.unwrap_or_else(|| RandomState::new().hash_one(0) % 1_000_000);
+        let soak = std::env::var("BOOTLACE_SOAK").is_ok_and(|text| text != "0");
+        Self {
+            seed,
+            soak,
+            dice: Dice::new(seed),
+            tried: 0,
+            wrong: vec![],
+        }
+    }
+
+    /// Returns the next number.
+    pub fn roll(&mut self) -> u64 {
+        self.dice.roll()
+    }
+
+    /// Chooses at most so many numbers below `all`, in order; all of them in a soak.
+    pub fn choose(&mut self, all: u64, most: u64) -> Vec<u64> {
+        if self.soak || all <= most {
+            return (0..all).collect();
+        }
+        // One from each of equally long stretches, so that no part is left out.
+        let mut chosen: Vec<u64> = (0..most)
+            .map(|n| {
+                let (from, to) = (n * all / most, (n + 1) * all / most);
+                from + self.dice.below(to - from)
+            })
+            .collect();
+        chosen.dedup();
+        chosen
+    }
+
+    /// Tries one fault and remembers what went wrong.
+    pub fn try_out(
+        &mut self,
+        circumstances: impl FnOnce() -> String,
+        trial: impl FnOnce() -> Result<(), Wrong>,
+    ) {
+        self.tried += 1;
+        if let Err(wrong) = trial() {
+            self.wrong.push(wrong.when(circumstances()));
+        }
+    }
+
+    /// Prepares all cases.
+    pub fn benches(&self) -> Result<Vec<Bench>, Wrong> {
+        cases()
+            .into_iter()
+            .map(|case| {
+                let name = case.name.clone();
+                Bench::new(case, self.seed).map_err(|wrong| wrong.when(name))
+            })
+            .collect()
+    }
+
+    /// Ends the test: tells what was tried, or what went wrong and how to see it again.
+    pub fn end(self) -> Result<String, Wrong> {
+        let Self {
+            seed, tried, wrong, ..
+        } = self;
+        if wrong.is_empty() {
+            return Ok(format!("{tried} faults tried, seed {seed}"));
+        }
+        let shown: String = wrong
+            .iter()
+            .take(MOST_SHOWN)
+            .map(|wrong| format!("\n* {wrong}"))
+            .collect();
+        let count = wrong.len();
+        Err(Wrong(format!(
+            "{count} of {tried} faults went wrong; BOOTLACE_SEED={seed} repeats them{shown}"
+        )))
+    }
+}

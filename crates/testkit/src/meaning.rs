@@ -1,0 +1,99 @@
+//! Trees compared by what they mean: fresh keys and certificates differ in every run.
+//!
+//! Private keys, public keys and certificates are replaced by what they say: whose key it is, who
+//! signed, for which names, for how long. That holds for files, for bundles, for blocks inside of
+//! other texts and for base64 in kubeconfigs. A digest of a file in the tree is replaced by that
+//! file's path. Two keys that were the same stay the same, so a mix-up shows. Nothing else is
+//! replaced.
+
+mod papers;
+mod segments;
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use bootlace_model::ids::Digest;
+use bootlace_model::path::TargetPath;
+
+use self::papers::Papers;
+use self::segments::{Segment, hex_digests, segments};
+use crate::tree::{EntryKind, Snapshot};
+
+/// Returns the tree with its contents replaced by what they mean.
+pub fn meaning_of(tree: &Snapshot) -> Snapshot {
+    let papers = Papers::of(tree);
+    let translator = Translator {
+        tree,
+        papers,
+        digests: OnceCell::new(),
+    };
+    let mut meant = tree.clone();
+    for entry in meant.0.values_mut() {
+        if let EntryKind::File(content) = &mut entry.kind
+            && let Ok(text) = std::str::from_utf8(content)
+            && let Some(translated) = translator.translate(text)
+        {
+            *content = Arc::new(translated.into_bytes());
+        }
+    }
+    meant
+}
+
+struct Translator<'a> {
+    tree: &'a Snapshot,
+    papers: Papers,
+    digests: OnceCell<BTreeMap<String, TargetPath>>,
+}
+
+impl Translator<'_> {
+    /// Translates a text; none if it means what it says.
+    fn translate(&self, text: &str) -> Option<String> {
+        let mut translated = String::with_capacity(text.len());
+        for segment in segments(text) {
+            match segment {
+                Segment::Plain(plain) => self.translate_plain(plain, &mut translated),
+                Segment::Pem(block) => translated.push_str(&self.papers.describe(&block)),
+                Segment::Encoded(inner) => {
+                    let inner = self.translate(&inner).unwrap_or(inner);
+                    // Writing to a string cannot fail.
+                    write!(translated, "<in base64: {inner}>").unwrap_or_default();
+                }
+            }
+        }
+        (translated != text).then_some(translated)
+    }
+
+    fn translate_plain(&self, plain: &str, into: &mut String) {
+        let mut rest = plain;
+        for digest in hex_digests(plain) {
+            let Some(path) = self.digests().get(digest) else {
+                continue;
+            };
+            // Digests come in the order of the text, so the next one is in what is left.
+            let Some((before, after)) = rest.split_once(digest) else {
+                continue;
+            };
+            write!(into, "{before}<digest of {path}>").unwrap_or_default();
+            rest = after;
+        }
+        into.push_str(rest);
+    }
+
+    /// Hashes all files, once and only if a text holds something that could be a digest.
+    fn digests(&self) -> &BTreeMap<String, TargetPath> {
+        self.digests.get_or_init(|| {
+            let mut digests = BTreeMap::new();
+            for (path, entry) in self.tree.0.iter().rev() {
+                if let EntryKind::File(content) = &entry.kind {
+                    digests.insert(Digest::of(content).hex(), path.clone());
+                }
+            }
+            digests
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Undo: twice equals once, and a crash in its middle does not matter.
+
+use bootlace_testkit::crash::{Bench, Sample, Wrong};
+use bootlace_testkit::dice::Dice;
+use bootlace_testkit::fake::{Death, When};
+
+#[test]
+fn undo_twice_equals_undo_once() {
+    let mut sample = Sample::begin();
+    for bench in sample.benches().unwrap() {
+        sample.try_out(
+            || bench.case.name.clone(),
+            || {
+                let host = bench.finished_machine()?;
+                bench.must_undo(&host)?;
+                host.clear_faults();
+                bench.must_undo(&host)?;
+                if host.counters().operations > 0 {
+                    return Err(Wrong("the second undo touched something".into()));
+                }
+                // And what was taken back can be done again, and taken back again.
+                bench.must_finish(&host)?;
+                bench.must_undo(&host)
+            },
+        );
+    }
+    super::end(sample);
+}
+
+fn dies_in_undo(bench: &Bench, operation: u64, when: When, seed: u64) -> Result<(), Wrong> {
+    let mut dice = Dice::new(seed);
+    let host = bench.finished_machine()?;
+    host.crash_at(operation, when);
+    let undone = bench.undo(&host);
+    if !host.is_crashed() {
+        return Err(Wrong(format!("it was not reached: {undone:?}")));
+    }
+    let first = if dice.percent(25) {
+        Death::Kill
+    } else {
+        Death::PowerCut { seed }
+    };
+    host.reboot(first);
+    if dice.percent(30) {
+        // What was taken back half can also be done again, and then taken back whole.
+        bench
+            .must_finish(&host)
+            .map_err(|wrong| wrong.when(format!("{first:?}, then run")))?;
+    }
+    bench
+        .must_undo(&host)
+        .map_err(|wrong| wrong.when(format!("{first:?}")))
+}
+
+#[test]
+fn a_crash_in_undo_is_undone() {
+    let mut sample = Sample::begin();
+    for bench in sample.benches().unwrap() {
+        let host = bench.finished_machine().unwrap();
+        bench.must_undo(&host).unwrap();
+        let operations = host.trace();
+        for operation in sample.choose(operations.len() as u64, 80) {
+            for when in When::ALL {
+                let seed = sample.roll();
+                let what = &operations[usize::try_from(operation).unwrap()];
+                sample.try_out(
+                    || format!("{}, {when:?} {operation} ({what})", bench.case.name),
+                    || dies_in_undo(&bench, operation, when, seed),
+                );
+            }
+        }
+    }
+    super::end(sample);
+}
+
+#[test]
+fn a_crash_in_a_run_is_undone() {
+    let mut sample = Sample::begin();
+    for bench in sample.benches().unwrap() {
+        for operation in sample.choose(bench.operations.len() as u64, 120) {
+            for when in When::ALL {
+                let seed = sample.roll();
+                let what = &bench.operations[usize::try_from(operation).unwrap()];
+                sample.try_out(
+                    || {
+                        format!(
+                            "{}, {when:?} {operation} ({what}), seed {seed}",
+                            bench.case.name
+                        )
+                    },
+                    || {
+                        let host = bench.machine();
+                        host.crash_at(operation, when);
+                        drop(bench.run(&host));
+                        let kill = seed % 4 == 0;
+                        host.reboot(if kill {
+                            Death::Kill
+                        } else {
+                            Death::PowerCut { seed }
+                        });
+                        bench.must_undo(&host)
+                    },
+                );
+            }
+        }
+    }
+    super::end(sample);
+}
