@@ -2,6 +2,8 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
     reason = "the test stands outside of the product and kills it"
 )]
 
