@@ -84,7 +84,8 @@ impl<'a> Folders<'a> {
             if let Some(above) = self.holding(&folder)? {
                 match above.create_dir(folder.name(), &Attributes::mode(0o755)) {
                     // A step that runs beside this one needed the same folder.
-                    Err(HostError::Io { error, .. }) if error.kind() == ErrorKind::AlreadyExists => {}
+                    Err(HostError::Io { error, .. })
+                        if error.kind() == ErrorKind::AlreadyExists => {}
                     other => other?,
                 }
                 changed.push(above);

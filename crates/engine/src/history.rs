@@ -1,6 +1,6 @@
 //! What a run did, read again from its journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::{RunId, StepId};
@@ -64,6 +64,27 @@ pub(crate) fn deeds(engine: &Engine<'_>, run: &RunId) -> Result<Vec<Deed>, Fault
         _ => {}
     })?;
     Ok(deeds.into_values().collect())
+}
+
+/// Lists the folders that a run made on the way to something, outermost first, without those that
+/// an effect which was not taken back is about.
+pub(crate) fn made_folders(
+    engine: &Engine<'_>,
+    run: &RunId,
+) -> Result<BTreeSet<TargetPath>, Fault> {
+    let mut made = BTreeSet::new();
+    let store = Store::new(engine.host, &engine.settings.paths.state);
+    store.read(run, &mut |_, line| {
+        if let Record::Intent { before, .. } = &line.rec {
+            made.extend(before.parents.iter().cloned());
+        }
+    })?;
+    for deed in deeds(engine, run)? {
+        for node in &deed.before.nodes {
+            made.remove(&node.path);
+        }
+    }
+    Ok(made)
 }
 
 /// Returns what a run last wrote to a path, if it did.

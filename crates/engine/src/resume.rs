@@ -4,12 +4,14 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::RunId;
 use bootlace_model::record::{Outcome, Record};
 use bootlace_model::replay::RunState;
+use bootlace_model::step::Choice;
 
 use crate::store::Store;
 use crate::{Engine, RunReport};
 
 impl Engine<'_> {
     /// Goes on with an unfinished run; an error if there is none.
+    /// Without a choice of steps it goes on towards what the run was last asked for.
     pub fn resume(&self) -> Result<RunReport, Fault> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
@@ -19,7 +21,12 @@ impl Engine<'_> {
             return Err(Fault::new(FaultKind::Preflight, message)
                 .hint(format!("`bootlace run {}` begins anew", self.sequence.name)));
         }
-        self.run()
+        let asked = &self.options.choice;
+        self.run_towards(if *asked == Choice::default() {
+            &state.goal
+        } else {
+            asked
+        })
     }
 
     /// Goes on with a run whose journal says where it stands.
@@ -28,6 +35,7 @@ impl Engine<'_> {
         store: &Store<'_>,
         run: &RunId,
         state: &RunState,
+        goal: &Choice,
         chosen: &[usize],
     ) -> Result<RunReport, Fault> {
         let changes = self.changes(state);
@@ -57,6 +65,7 @@ impl Engine<'_> {
         open.journal.write(
             self.host,
             vec![Record::RunResumed {
+                goal: Some(goal.clone()),
                 config,
                 tool: self.options.tool.clone(),
                 boot: self.boot(),

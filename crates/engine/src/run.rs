@@ -4,6 +4,7 @@ use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
 use bootlace_model::record::{Outcome, Record};
+use bootlace_model::step::Choice;
 
 use crate::schedule::{self, Tally};
 use crate::step_work::millis_between;
@@ -14,7 +15,12 @@ impl Engine<'_> {
     /// Performs the plan; goes on with an unfinished run, does nothing for a completed one.
     /// A failed step is an error; a stop on request is a report with that outcome.
     pub fn run(&self) -> Result<RunReport, Fault> {
-        let chosen: Vec<usize> = self.options.choice.of(self.sequence)?.collect();
+        self.run_towards(&self.options.choice)
+    }
+
+    /// Performs the plan of the steps that a goal names.
+    pub(crate) fn run_towards(&self, goal: &Choice) -> Result<RunReport, Fault> {
+        let chosen: Vec<usize> = goal.of(self.sequence)?.collect();
         let store = Store::new(self.host, &self.settings.paths.state);
         let found = store.find(self.sequence.name, self.options.run.as_ref())?;
         // Refusing comes before the first touch: a refused run leaves no trace.
@@ -27,23 +33,24 @@ impl Engine<'_> {
         self.check_built(&chosen, is_settled)?;
         self.check_needs(&chosen, is_settled)?;
         if let (Some(run), Some(state)) = (&found, &state) {
-            return self.go_on(&store, run, state, &chosen);
+            return self.go_on(&store, run, state, goal, &chosen);
         }
         let lock = store.lock()?;
         if store.find(self.sequence.name, self.options.run.as_ref())? != found {
             // Another process began and ended a run between the look and the lock.
             drop(lock);
-            return self.run();
+            return self.run_towards(goal);
         }
         store.remove_unbegun()?;
-        let open = store.create(lock, self.sequence.name, |id| self.opened(id))?;
+        let open = store.create(lock, self.sequence.name, |id| self.opened(id, goal))?;
         self.work(&open, &chosen, false)
     }
 
-    fn opened(&self, id: &bootlace_model::ids::RunId) -> Record {
+    fn opened(&self, id: &bootlace_model::ids::RunId, goal: &Choice) -> Record {
         Record::RunOpened {
             run: id.clone(),
             sequence: self.sequence.name.into(),
+            goal: goal.clone(),
             config: self.config(),
             tool: self.options.tool.clone(),
             boot: self.boot(),

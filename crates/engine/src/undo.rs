@@ -15,8 +15,9 @@ use bootlace_model::step::UndoPolicy;
 use bootlace_model::view::{RefusedView, UndoView};
 
 use crate::Engine;
-use crate::effects::LARGEST_GROUP;
-use crate::history::{Deed, deeds};
+use crate::effects::{LARGEST_GROUP, Staging};
+use crate::folders::Folders;
+use crate::history::{Deed, deeds, made_folders};
 use crate::store::{OpenRun, Store};
 
 /// What undo has come to so far.
@@ -55,6 +56,7 @@ impl Engine<'_> {
         open.journal.write(
             self.host,
             vec![Record::RunResumed {
+                goal: None,
                 config: None,
                 tool,
                 boot,
@@ -80,8 +82,24 @@ impl Engine<'_> {
             self.take_back(&open, now, &mut progress)?;
             rest = later;
         }
+        self.remove_made_folders(&run)?;
         self.note_left_folders(&deeds)?;
         self.finish_undo(&open, &chosen, progress)
+    }
+
+    /// Removes the folders that effects needed on their way, once nothing is in them.
+    ///
+    /// An earlier undo may have had to leave some of them, so those of effects that were taken back
+    /// before count, too. A folder that an effect still in place is about is left to that effect.
+    fn remove_made_folders(&self, run: &bootlace_model::ids::RunId) -> Result<(), Fault> {
+        let made = made_folders(self, run)?;
+        let folders = Folders::new(self.host);
+        let mut staging = Staging::default();
+        for path in made.iter().rev() {
+            staging.stage_empty_removal(&folders, path, false)?;
+        }
+        staging.publish(self.host)?;
+        Ok(())
     }
 
     /// Names the folders that the run made and that still hold something.

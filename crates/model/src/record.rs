@@ -11,6 +11,7 @@ use crate::fault::Fault;
 use crate::ids::{BootId, Digest, RunId, StepId};
 use crate::node::Node;
 use crate::path::TargetPath;
+use crate::step::Choice;
 
 /// The version of the line's shape.
 pub const LINE_VERSION: u32 = 1;
@@ -51,6 +52,9 @@ pub enum Record {
         run: RunId,
         /// The sequence's name.
         sequence: String,
+        /// Which steps were asked for; `resume` goes on towards them.
+        #[serde(default)]
+        goal: Choice,
         /// The settings in force, so that a later change can be shown.
         config: serde_json::Value,
         /// This tool's version.
@@ -62,6 +66,9 @@ pub enum Record {
     },
     /// A run goes on, in another process or later in the same one.
     RunResumed {
+        /// Which steps were asked for, if steps were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        goal: Option<Choice>,
         /// The settings in force, if they were changed on purpose.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         config: Option<serde_json::Value>,

@@ -6,6 +6,7 @@ use crate::effect::EffectKind;
 use crate::fault::Fault;
 use crate::ids::{BootId, RunId, StepId};
 use crate::record::{Before, EffectRecord, Line, Outcome, Record};
+use crate::step::Choice;
 use crate::view::StepStateView;
 
 /// Where a step stands according to the journal.
@@ -58,6 +59,8 @@ pub struct RunState {
     pub sequence: String,
     /// When it was opened.
     pub opened: Option<jiff::Timestamp>,
+    /// Which steps were asked for last.
+    pub goal: Choice,
     /// The settings in force.
     pub config: serde_json::Value,
     /// The tool's version that worked on it last.
@@ -111,6 +114,7 @@ impl RunState {
             Record::RunOpened {
                 run,
                 sequence,
+                goal,
                 config,
                 tool,
                 boot,
@@ -121,6 +125,7 @@ impl RunState {
                 }
                 self.run = Some(run);
                 self.sequence = sequence;
+                self.goal = goal;
                 self.opened = Some(at);
                 self.config = config;
                 self.tool = tool;
@@ -128,11 +133,13 @@ impl RunState {
                 self.insecure = insecure;
             }
             Record::RunResumed {
+                goal,
                 config,
                 tool,
                 boot,
                 insecure,
             } => {
+                self.goal = goal.unwrap_or(std::mem::take(&mut self.goal));
                 self.config = config.unwrap_or(std::mem::take(&mut self.config));
                 self.tool = tool;
                 self.boot = Some(boot);

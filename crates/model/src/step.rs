@@ -140,13 +140,18 @@ impl Sequence {
 }
 
 /// Which steps a person chose with `--from`, `--to` and `--only`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 pub struct Choice {
     /// The first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// The only step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
 }
 
