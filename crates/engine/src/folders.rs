@@ -14,6 +14,9 @@ use crate::port::{Dir, Host, HostError, HostResult, Stat};
 /// The largest file that is read as a whole, be it to keep it for undo or to compare it.
 pub(crate) const LARGEST_FILE: u64 = 256 << 20;
 
+/// The mode of folders that are made on the way to something.
+pub(crate) const MADE_ON_THE_WAY: u32 = 0o755;
+
 /// A folder that is open in several places.
 pub(crate) type OpenDir = Arc<dyn Dir>;
 
@@ -82,7 +85,7 @@ impl<'a> Folders<'a> {
         let mut changed = Vec::new();
         for folder in self.missing_parents(path)? {
             if let Some(above) = self.holding(&folder)? {
-                match above.create_dir(folder.name(), &Attributes::mode(0o755)) {
+                match above.create_dir(folder.name(), &Attributes::mode(MADE_ON_THE_WAY)) {
                     // A step that runs beside this one needed the same folder.
                     Err(HostError::Io { error, .. })
                         if error.kind() == ErrorKind::AlreadyExists => {}

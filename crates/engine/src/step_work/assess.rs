@@ -1,17 +1,18 @@
 //! What of a step's wishes is missing, what is already so, and what must not be overwritten.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use bootlace_model::effect::{Effect, EffectKind};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
-use bootlace_model::node::Node;
+use bootlace_model::node::{Attributes, Node};
 use bootlace_model::record::Record;
 use bootlace_model::replay::Pending;
 
 use super::StepWork;
 use crate::effects::{Standing, standing, sweep, touches};
-use crate::folders::Folders;
+use crate::folders::{Folders, MADE_ON_THE_WAY};
+use crate::port::Stat;
 
 /// What a crash left open, by what it was about.
 pub(super) type OpenIntents = BTreeMap<(String, String), (u64, Pending)>;
@@ -21,6 +22,7 @@ impl StepWork<'_> {
     pub(super) fn assess(&self) -> Result<VecDeque<usize>, Fault> {
         let folders = Folders::new(self.host());
         let open = self.open_intents();
+        self.open_up_folders(&folders, &open)?;
         let mut queue = VecDeque::new();
         let mut found = Vec::new();
         let mut conflicts: Vec<Fault> = Vec::new();
@@ -43,6 +45,31 @@ impl StepWork<'_> {
         refuse(conflicts)?;
         self.note_plan(&folders, &queue, &found)?;
         Ok(queue)
+    }
+
+    /// Finishes folders that were made on the way to something when a crash came.
+    ///
+    /// A folder is closed to others until it has its mode, so a crash may have left one closed.
+    fn open_up_folders(&self, folders: &Folders<'_>, open: &OpenIntents) -> Result<(), Fault> {
+        let made: BTreeSet<_> = open
+            .values()
+            .flat_map(|(_, pending)| &pending.before.parents)
+            .collect();
+        for path in made {
+            let Some(holding) = folders.holding(path)? else {
+                continue;
+            };
+            if matches!(
+                holding.stat(path.name())?,
+                Some(Stat::Directory { mode: 0o700, .. })
+            ) {
+                holding.set_attributes(path.name(), &Attributes::mode(MADE_ON_THE_WAY))?;
+                if let Some(dir) = folders.open(path)? {
+                    self.host().sync_dirs(&[dir.as_ref()])?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns this step's intents that nothing answered.
