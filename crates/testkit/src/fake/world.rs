@@ -161,10 +161,12 @@ impl World<'_> {
             return act(&mut self.state.disk).map_err(done);
         }
         let pass = self.state.begin(kind, path)?;
-        if !pass.is_partial() {
-            act(&mut self.state.disk).map_err(done)?;
-        }
-        self.state.end(pass)
+        let result = if pass.is_partial() {
+            Ok(())
+        } else {
+            act(&mut self.state.disk).map_err(done)
+        };
+        self.state.end(pass, result)
     }
 
     /// Finds the folder that holds a path, and the path's last part.
