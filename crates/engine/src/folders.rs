@@ -13,6 +13,9 @@ use crate::port::{Dir, Host, HostResult, Stat};
 /// The largest file that is read as a whole, be it to keep it for undo or to compare it.
 pub(crate) const LARGEST_FILE: u64 = 256 << 20;
 
+/// The mode of folders that are made on the way to something.
+pub(crate) const PARENT_MODE: u32 = 0o755;
+
 /// A folder that is open in several places.
 pub(crate) type OpenDir = Arc<dyn Dir>;
 
@@ -71,7 +74,7 @@ impl<'a> Folders<'a> {
         Ok(missing)
     }
 
-    /// Opens the folder that holds a path, making it and those above it (mode 0755) if needed.
+    /// Opens the folder that holds a path, making it and those above it if needed.
     ///
     /// Returns the folders in which a name was made, too, because they have to be synced.
     pub(crate) fn make_holding(
@@ -81,7 +84,7 @@ impl<'a> Folders<'a> {
         let mut changed = Vec::new();
         for folder in self.missing_parents(path)? {
             if let Some(above) = self.holding(&folder)? {
-                above.create_dir(folder.name(), &Attributes::mode(0o755))?;
+                above.create_dir(folder.name(), &Attributes::mode(PARENT_MODE))?;
                 changed.push(above);
             }
             self.forget(&folder);

@@ -10,7 +10,7 @@ use bootlace_model::record::Record;
 use bootlace_model::replay::Pending;
 
 use super::StepWork;
-use crate::effects::{Standing, standing, sweep, touches};
+use crate::effects::{Standing, standing, touches};
 use crate::folders::Folders;
 
 /// What a crash left open, by what it was about.
@@ -101,7 +101,6 @@ impl StepWork<'_> {
                 let state = folders.look(&path)?;
                 after.push(Node { path, state });
             }
-            sweep(folders, &self.run.id, *n, &after)?;
             records.push(Record::Done {
                 n: *n,
                 after,
