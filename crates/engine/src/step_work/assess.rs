@@ -1,11 +1,12 @@
 //! What of a step's wishes is missing, what is already so, and what must not be overwritten.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use bootlace_model::effect::{Effect, EffectKind};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
 use bootlace_model::node::Node;
+use bootlace_model::path::TargetPath;
 use bootlace_model::record::Record;
 use bootlace_model::replay::Pending;
 
@@ -22,12 +23,18 @@ impl StepWork<'_> {
         let folders = Folders::new(self.host());
         let open = self.open_intents();
         let mut queue = VecDeque::new();
+        let mut queued: HashSet<&TargetPath> = HashSet::new();
         let mut found = Vec::new();
         let mut conflicts: Vec<Fault> = Vec::new();
         for (position, effect) in self.effects.iter().enumerate() {
             let intent = open.get(&name_of(effect.kind(), &effect.target()));
             let ran = self.ran_already(effect);
+            let renewed = sources(effect).iter().any(|path| queued.contains(path));
             match standing(&folders, effect)? {
+                // It fits what is there, but not what that is about to become.
+                Standing::AlreadySo if renewed && self.may_renew(&folders, effect, intent)? => {
+                    queue.push_back(position);
+                }
                 Standing::AlreadySo => found.extend(intent.map(|(n, _)| (*n, effect))),
                 Standing::Missing if ran => {}
                 Standing::Missing => queue.push_back(position),
@@ -39,10 +46,24 @@ impl StepWork<'_> {
                     }
                 }
             }
+            if queue.back() == Some(&position) {
+                queued.extend(effect.path());
+            }
         }
         refuse(conflicts)?;
         self.note_plan(&folders, &queue, &found)?;
         Ok(queue)
+    }
+
+    /// Tells whether something that is already so may be made again.
+    fn may_renew(
+        &self,
+        folders: &Folders<'_>,
+        effect: &Effect,
+        intent: Option<&(u64, Pending)>,
+    ) -> Result<bool, Fault> {
+        let is_file = matches!(effect, Effect::PutFile(_));
+        Ok(is_file || intent.is_some() || self.is_ours(folders, effect)?)
     }
 
     /// Returns this step's intents that nothing answered.
@@ -108,6 +129,19 @@ impl StepWork<'_> {
             });
         }
         self.write(records)
+    }
+}
+
+/// Lists the files that an effect is made of.
+fn sources(effect: &Effect) -> Vec<&TargetPath> {
+    match effect {
+        Effect::PutFile(put) => put.body.sources().collect(),
+        Effect::IssueCertificate(issue) => {
+            let issuer = issue.issuer.iter();
+            let issuer = issuer.flat_map(|issuer| [&issuer.certificate, &issuer.key]);
+            issuer.chain([&issue.key]).collect()
+        }
+        _ => vec![],
     }
 }
 
