@@ -140,9 +140,13 @@ impl Staging {
                     xattrs: attributes.xattrs.clone(),
                 }
             }
-            Shape::Link { target } => {
+            Shape::Link { target, owner } => {
                 anew(dir.as_ref(), &staged, || dir.create_link(&staged, target))?;
-                let owner = folders.host().identity();
+                let own = folders.host().identity();
+                let owner = owner.unwrap_or(own);
+                if owner != own {
+                    dir.set_owner(&staged, owner)?;
+                }
                 self.place(dir, name, staged, false);
                 NodeState::Link {
                     target: target.clone(),

@@ -175,8 +175,9 @@ fn stage_back(
                     xattrs: xattrs.clone(),
                 },
             },
-            NodeState::Link { target, .. } => Shape::Link {
+            NodeState::Link { target, owner } => Shape::Link {
                 target: target.clone(),
+                owner: Some(*owner),
             },
             NodeState::Absent | NodeState::Other { .. } => continue,
         };
