@@ -16,7 +16,7 @@ mod writes;
 pub(crate) use certificates::certificate_problems;
 pub(crate) use command::{remove_product, run_program};
 pub(crate) use group::{Class, LARGEST_GROUP, class};
-pub(crate) use perform::{Intended, Staging, perform, staged_name, sweep};
+pub(crate) use perform::{Intended, Staging, perform, staged_name, staged_prefix};
 pub(crate) use standing::{Standing, standing};
 pub(crate) use units::unit_state;
 pub(crate) use writes::{Shape, Write, touches};

@@ -15,7 +15,7 @@ use crate::port::{Dir, Host, HostError, HostResult, Stat};
 pub(crate) const LARGEST_FILE: u64 = 256 << 20;
 
 /// The mode of folders that are made on the way to something.
-pub(crate) const MADE_ON_THE_WAY: u32 = 0o755;
+pub(crate) const PARENT_MODE: u32 = 0o755;
 
 /// A folder that is open in several places.
 pub(crate) type OpenDir = Arc<dyn Dir>;
@@ -75,7 +75,7 @@ impl<'a> Folders<'a> {
         Ok(missing)
     }
 
-    /// Opens the folder that holds a path, making it and those above it (mode 0755) if needed.
+    /// Opens the folder that holds a path, making it and those above it if needed.
     ///
     /// Returns the folders in which a name was made, too, because they have to be synced.
     pub(crate) fn make_holding(
@@ -85,7 +85,7 @@ impl<'a> Folders<'a> {
         let mut changed = Vec::new();
         for folder in self.missing_parents(path)? {
             if let Some(above) = self.holding(&folder)? {
-                match above.create_dir(folder.name(), &Attributes::mode(MADE_ON_THE_WAY)) {
+                match above.create_dir(folder.name(), &Attributes::mode(PARENT_MODE)) {
                     // A step that runs beside this one needed the same folder.
                     Err(HostError::Io { error, .. })
                         if error.kind() == ErrorKind::AlreadyExists => {}

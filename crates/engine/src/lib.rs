@@ -11,6 +11,7 @@
 //! | `effects` | the interpreter: standing, groups, performing |
 //! | `answers`, `claims` | probes and expectations, read-only |
 //! | `store`, `journal`, `blobs`, `history` | what is kept about runs |
+//! | `tidy` | what a crash left half done |
 
 pub mod port;
 
@@ -30,6 +31,7 @@ mod schedule;
 mod status;
 mod step_work;
 mod store;
+mod tidy;
 mod undo;
 mod verify;
 

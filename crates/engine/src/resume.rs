@@ -38,6 +38,9 @@ impl Engine<'_> {
         goal: &Choice,
         chosen: &[usize],
     ) -> Result<RunReport, Fault> {
+        if state.undoing {
+            return Err(half_undone(run, self.sequence.name));
+        }
         let changes = self.changes(state);
         let settled = |position: &usize| {
             state.is_settled(&self.sequence.id(self.sequence.steps[*position].name()))
@@ -72,6 +75,7 @@ impl Engine<'_> {
                 insecure: self.options.insecure.clone(),
             }],
         )?;
+        self.tidy(&open)?;
         self.work(&open, chosen, true)
     }
 
@@ -107,4 +111,13 @@ fn changed(run: &RunId, changes: Vec<String>) -> Fault {
         .hint("or put the old settings back, or `bootlace undo` first");
     fault.details = changes;
     fault
+}
+
+fn half_undone(run: &RunId, sequence: &str) -> Fault {
+    let message = format!("the run {run} is being taken back and cannot go on");
+    Fault::new(FaultKind::Preflight, message)
+        .because("A part of it is undone already, so its steps do not stand on firm ground.")
+        .hint(format!(
+            "`bootlace undo {sequence}` goes on with taking it back"
+        ))
 }

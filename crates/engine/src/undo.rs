@@ -63,6 +63,7 @@ impl Engine<'_> {
                 insecure,
             }],
         )?;
+        self.tidy(&open)?;
         let mut deeds = deeds(self, &run)?;
         let back: BTreeSet<&StepId> = chosen
             .iter()

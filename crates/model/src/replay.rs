@@ -83,6 +83,8 @@ pub struct RunState {
     pub next_effect: u64,
     /// How the run was closed, unless it was opened again since.
     pub outcome: Option<Outcome>,
+    /// Whether taking back was begun and not ended, so that nothing may go on.
+    pub undoing: bool,
     /// What undo left alone at its last try: target and why.
     pub refused: Vec<(String, String)>,
     /// When the last line was written.
@@ -192,7 +194,10 @@ impl RunState {
             | Record::UndoDone { .. }
             | Record::UndoRefused { .. }
             | Record::StepUndone { .. }) => self.apply_undo(undo),
-            Record::RunClosed { outcome } => self.outcome = Some(outcome),
+            Record::RunClosed { outcome } => {
+                self.outcome = Some(outcome);
+                self.undoing = false;
+            }
             Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
         }
         Ok(())
@@ -218,7 +223,10 @@ impl RunState {
 
     fn apply_undo(&mut self, record: Record) {
         match record {
-            Record::UndoIntent { .. } => self.refused.clear(),
+            Record::UndoIntent { .. } => {
+                self.undoing = true;
+                self.refused.clear();
+            }
             Record::UndoDone { n, .. } => {
                 self.pending.remove(&n);
             }

@@ -98,6 +98,14 @@ pub fn options(seed: u64) -> Options {
     }
 }
 
+/// An observer that looks away.
+#[derive(Debug, Clone, Copy)]
+pub struct Unseen;
+
+impl Observer for Unseen {
+    fn on(&self, _: &Event) {}
+}
+
 /// An observer that remembers everything, and lets a paused run take a number of steps.
 #[derive(Debug, Default)]
 pub struct Recorder {

@@ -27,8 +27,13 @@ pub(crate) struct Intended<'e> {
 ///
 /// The dot matters: kubelet skips such names in its folder of static pods.
 pub(crate) fn staged_name(run: &RunId, n: u64, index: usize) -> String {
+    format!("{}{n}-{index}", staged_prefix(run))
+}
+
+/// Begins the names of all files that a run stages.
+pub(crate) fn staged_prefix(run: &RunId) -> String {
     let tag = run.as_str().rsplit('-').next().unwrap_or_default();
-    format!(".bootlace-{tag}-{n}-{index}")
+    format!(".bootlace-{tag}-")
 }
 
 /// Performs effects of one class; returns what is at the touched paths afterwards, by effect.
@@ -63,20 +68,6 @@ pub(crate) fn perform(
     }
     staging.publish(host)?;
     Ok(afters)
-}
-
-/// Removes what a crash left between staging and publishing of one effect.
-pub(crate) fn sweep(folders: &Folders<'_>, run: &RunId, n: u64, nodes: &[Node]) -> HostResult<()> {
-    for (index, node) in nodes.iter().enumerate() {
-        let Some(dir) = folders.holding(&node.path)? else {
-            continue;
-        };
-        let name = staged_name(run, n, index);
-        if dir.stat(&name)?.is_some() {
-            dir.remove(&name)?;
-        }
-    }
-    Ok(())
 }
 
 /// What is staged and has to be published.
@@ -149,9 +140,13 @@ impl Staging {
                     xattrs: attributes.xattrs.clone(),
                 }
             }
-            Shape::Link { target } => {
+            Shape::Link { target, owner } => {
                 anew(dir.as_ref(), &staged, || dir.create_link(&staged, target))?;
-                let owner = folders.host().identity();
+                let own = folders.host().identity();
+                let owner = owner.unwrap_or(own);
+                if owner != own {
+                    dir.set_owner(&staged, owner)?;
+                }
                 self.place(dir, name, staged, false);
                 NodeState::Link {
                     target: target.clone(),

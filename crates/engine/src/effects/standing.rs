@@ -120,7 +120,9 @@ fn is_so(folders: &Folders<'_>, write: &Write) -> Result<bool, Fault> {
     let found = stat(folders, &write.path)?;
     Ok(match (&write.shape, found) {
         (Shape::Nothing, None) => true,
-        (Shape::Link { target }, Some((_, Stat::Link { target: found, .. }))) => *target == found,
+        (Shape::Link { target, .. }, Some((_, Stat::Link { target: found, .. }))) => {
+            *target == found
+        }
         (
             Shape::File {
                 content,

@@ -74,6 +74,7 @@ fn mask(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> {
         path: link,
         shape: Shape::Link {
             target: NOWHERE.into(),
+            owner: None,
         },
     }])
 }
@@ -138,7 +139,10 @@ fn enable(
         if link != fragment && !links.iter().any(|known| known.path == link) {
             links.push(Write {
                 path: link,
-                shape: Shape::Link { target },
+                shape: Shape::Link {
+                    target,
+                    owner: None,
+                },
             });
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bootlace_model::effect::{Effect, Product};
 use bootlace_model::fault::Fault;
-use bootlace_model::node::Attributes;
+use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
 
 use super::content::Contents;
@@ -22,8 +22,10 @@ pub(crate) enum Shape {
     Directory {
         attributes: Attributes,
     },
+    /// Belongs to whoever runs the tool if no owner is given.
     Link {
         target: String,
+        owner: Option<Owner>,
     },
     Nothing,
 }
@@ -84,6 +86,7 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             &link.path,
             Shape::Link {
                 target: link.target.clone(),
+                owner: None,
             },
         ),
         Effect::DropPath(drop) => {

@@ -1,18 +1,18 @@
 //! What of a step's wishes is missing, what is already so, and what must not be overwritten.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use bootlace_model::effect::{Effect, EffectKind};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
-use bootlace_model::node::{Attributes, Node};
+use bootlace_model::node::Node;
+use bootlace_model::path::TargetPath;
 use bootlace_model::record::Record;
 use bootlace_model::replay::Pending;
 
 use super::StepWork;
-use crate::effects::{Standing, standing, sweep, touches};
-use crate::folders::{Folders, MADE_ON_THE_WAY};
-use crate::port::Stat;
+use crate::effects::{Standing, standing, touches};
+use crate::folders::Folders;
 
 /// What a crash left open, by what it was about.
 pub(super) type OpenIntents = BTreeMap<(String, String), (u64, Pending)>;
@@ -22,14 +22,19 @@ impl StepWork<'_> {
     pub(super) fn assess(&self) -> Result<VecDeque<usize>, Fault> {
         let folders = Folders::new(self.host());
         let open = self.open_intents();
-        self.open_up_folders(&folders, &open)?;
         let mut queue = VecDeque::new();
+        let mut queued: HashSet<&TargetPath> = HashSet::new();
         let mut found = Vec::new();
         let mut conflicts: Vec<Fault> = Vec::new();
         for (position, effect) in self.effects.iter().enumerate() {
             let intent = open.get(&name_of(effect.kind(), &effect.target()));
             let ran = self.ran_already(effect);
+            let renewed = sources(effect).iter().any(|path| queued.contains(path));
             match standing(&folders, effect)? {
+                // It fits what is there, but not what that is about to become.
+                Standing::AlreadySo if renewed && self.may_renew(&folders, effect, intent)? => {
+                    queue.push_back(position);
+                }
                 Standing::AlreadySo => found.extend(intent.map(|(n, _)| (*n, effect))),
                 Standing::Missing if ran => {}
                 Standing::Missing => queue.push_back(position),
@@ -41,35 +46,24 @@ impl StepWork<'_> {
                     }
                 }
             }
+            if queue.back() == Some(&position) {
+                queued.extend(effect.path());
+            }
         }
         refuse(conflicts)?;
         self.note_plan(&folders, &queue, &found)?;
         Ok(queue)
     }
 
-    /// Finishes folders that were made on the way to something when a crash came.
-    ///
-    /// A folder is closed to others until it has its mode, so a crash may have left one closed.
-    fn open_up_folders(&self, folders: &Folders<'_>, open: &OpenIntents) -> Result<(), Fault> {
-        let made: BTreeSet<_> = open
-            .values()
-            .flat_map(|(_, pending)| &pending.before.parents)
-            .collect();
-        for path in made {
-            let Some(holding) = folders.holding(path)? else {
-                continue;
-            };
-            if matches!(
-                holding.stat(path.name())?,
-                Some(Stat::Directory { mode: 0o700, .. })
-            ) {
-                holding.set_attributes(path.name(), &Attributes::mode(MADE_ON_THE_WAY))?;
-                if let Some(dir) = folders.open(path)? {
-                    self.host().sync_dirs(&[dir.as_ref()])?;
-                }
-            }
-        }
-        Ok(())
+    /// Tells whether something that is already so may be made again.
+    fn may_renew(
+        &self,
+        folders: &Folders<'_>,
+        effect: &Effect,
+        intent: Option<&(u64, Pending)>,
+    ) -> Result<bool, Fault> {
+        let is_file = matches!(effect, Effect::PutFile(_));
+        Ok(is_file || intent.is_some() || self.is_ours(folders, effect)?)
     }
 
     /// Returns this step's intents that nothing answered.
@@ -128,7 +122,6 @@ impl StepWork<'_> {
                 let state = folders.look(&path)?;
                 after.push(Node { path, state });
             }
-            sweep(folders, &self.run.id, *n, &after)?;
             records.push(Record::Done {
                 n: *n,
                 after,
@@ -136,6 +129,19 @@ impl StepWork<'_> {
             });
         }
         self.write(records)
+    }
+}
+
+/// Lists the files that an effect is made of.
+fn sources(effect: &Effect) -> Vec<&TargetPath> {
+    match effect {
+        Effect::PutFile(put) => put.body.sources().collect(),
+        Effect::IssueCertificate(issue) => {
+            let issuer = issue.issuer.iter();
+            let issuer = issuer.flat_map(|issuer| [&issuer.certificate, &issuer.key]);
+            issuer.chain([&issue.key]).collect()
+        }
+        _ => vec![],
     }
 }
 

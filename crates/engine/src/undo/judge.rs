@@ -29,7 +29,9 @@ pub(super) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
     match after {
         Some(Some(after)) if after.state.same_but_for_labels(now) => Judgement::Ours,
         // Attributes of a folder are set one by one; a crash may have come between two of them.
-        Some(Some(after)) if deed.undo_begun && both_folders(&after.state, now) => Judgement::Ours,
+        Some(Some(after)) if deed.undo_begun && is_on_the_way(before, after, now) => {
+            Judgement::Ours
+        }
         Some(Some(after)) => Judgement::Edited(difference(&after.state, now)),
         Some(None) => Judgement::Edited("it is not what the run left".into()),
         None if could_be_ours(deed, &before.state, now) => Judgement::Ours,
@@ -69,11 +71,10 @@ fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
     }
 }
 
-fn both_folders(one: &NodeState, other: &NodeState) -> bool {
-    matches!(
-        (one, other),
-        (NodeState::Directory { .. }, NodeState::Directory { .. })
-    )
+/// Tells whether a folder is what an earlier undo made of it before it was cut off.
+fn is_on_the_way(before: &Node, after: &Node, now: &NodeState) -> bool {
+    let folder = |state: &NodeState| matches!(state, NodeState::Directory { .. });
+    folder(now) && (folder(&before.state) || folder(&after.state))
 }
 
 /// An intent without an answer: what is there may be its work if it looks like it.

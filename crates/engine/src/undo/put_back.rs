@@ -11,7 +11,7 @@ use bootlace_model::record::Record;
 
 use super::judge::{Judgement, judge};
 use crate::Engine;
-use crate::effects::{Shape, Staging, Write, remove_product, run_program, staged_name, sweep};
+use crate::effects::{Shape, Staging, Write, remove_product, run_program, staged_name};
 use crate::folders::Folders;
 use crate::history::Deed;
 use crate::port::Command;
@@ -50,7 +50,6 @@ impl Engine<'_> {
         run.journal.write(self.host, intents)?;
         let mut staging = Staging::default();
         for (deed, verdict) in group.iter().zip(&verdicts) {
-            sweep(&folders, &run.id, deed.n, &deed.before.nodes)?;
             if matches!(verdict, Verdict::Undone { .. }) {
                 stage_back(run, &folders, &mut staging, deed)?;
             }
@@ -176,8 +175,9 @@ fn stage_back(
                     xattrs: xattrs.clone(),
                 },
             },
-            NodeState::Link { target, .. } => Shape::Link {
+            NodeState::Link { target, owner } => Shape::Link {
                 target: target.clone(),
+                owner: Some(*owner),
             },
             NodeState::Absent | NodeState::Other { .. } => continue,
         };

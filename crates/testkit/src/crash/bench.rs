@@ -1,6 +1,7 @@
 //! One case on its machine: what is there before, what an undisturbed run leaves, and the verbs.
 
 use std::fmt;
+use std::slice::from_ref;
 
 use bootlace_engine::{Engine, Options, RunReport};
 use bootlace_model::fault::Fault;
@@ -9,7 +10,7 @@ use bootlace_model::record::Outcome;
 use bootlace_model::view::{RunStateView, StatusView, UndoView, VerifyView};
 
 use super::Case;
-use crate::env::{self, Recorder};
+use crate::env::{self, Unseen};
 use crate::fake::{FakeHost, Operation};
 use crate::meaning::meaning_of;
 use crate::tree::Snapshot;
@@ -21,11 +22,8 @@ pub struct Wrong(pub String);
 impl Wrong {
     /// Says of a fault that it should not have come.
     pub fn fault(doing: &str, fault: &Fault) -> Self {
-        let details: String = fault
-            .details
-            .iter()
-            .map(|line| format!("\n    {line}"))
-            .collect();
+        let details = fault.details.iter().flat_map(|line| ["\n    ", line]);
+        let details: String = details.collect();
         let place = fault
             .place
             .as_ref()
@@ -71,7 +69,7 @@ impl Bench {
     pub fn new(case: Case, seed: u64) -> Result<Self, Wrong> {
         let prepared = FakeHost::new(seed);
         (case.prepare)(&prepared).map_err(|error| Wrong(format!("{}: {error}", case.name)))?;
-        let start = Snapshot::of_fake(&prepared, &[case.settings.paths.state.clone()]);
+        let start = Snapshot::of_fake(&prepared, from_ref(&case.settings.paths.state));
         let mut bench = Self {
             case,
             start,
@@ -85,7 +83,7 @@ impl Bench {
         let host = bench.machine();
         bench
             .run(&host)
-            .map_err(|fault| bench.wrong("an undisturbed run", &fault))?;
+            .map_err(|fault| Wrong::fault("an undisturbed run", &fault))?;
         bench.finish = meaning_of(&bench.tree(&host));
         bench.operations = host.trace();
         let counters = host.counters();
@@ -102,14 +100,14 @@ impl Bench {
     pub fn finished_machine(&self) -> Result<FakeHost, Wrong> {
         let host = self.machine();
         self.run(&host)
-            .map_err(|fault| self.wrong("an undisturbed run", &fault))?;
+            .map_err(|fault| Wrong::fault("an undisturbed run", &fault))?;
         host.clear_faults();
         Ok(host)
     }
 
     /// Takes the tree without the state folder.
     pub fn tree(&self, host: &FakeHost) -> Snapshot {
-        Snapshot::of_fake(host, &[self.state().clone()])
+        Snapshot::of_fake(host, from_ref(self.state()))
     }
 
     /// Returns the state folder.
@@ -119,39 +117,33 @@ impl Bench {
 
     /// Runs, or goes on with a run, in the order of the bench's seed.
     pub fn run(&self, host: &FakeHost) -> Result<RunReport, Fault> {
-        self.with(host, self.options(), |engine| engine.run())
+        self.engine(host, &self.options()).run()
     }
 
     /// Takes the run back.
     pub fn undo(&self, host: &FakeHost) -> Result<UndoView, Fault> {
-        self.with(host, self.options(), |engine| engine.undo())
+        self.engine(host, &self.options()).undo()
     }
 
     /// Evaluates the expectations again.
     pub fn verify(&self, host: &FakeHost) -> Result<VerifyView, Fault> {
-        self.with(host, self.options(), |engine| engine.verify())
+        self.engine(host, &self.options()).verify()
     }
 
     /// Tells where the run stands.
     pub fn status(&self, host: &FakeHost) -> Result<StatusView, Fault> {
-        self.with(host, self.options(), |engine| engine.status())
+        self.engine(host, &self.options()).status()
     }
 
-    /// Does something with an engine.
-    pub fn with<T>(
-        &self,
-        host: &FakeHost,
-        options: Options,
-        act: impl FnOnce(&Engine<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let observer = Recorder::default();
-        act(&Engine {
+    /// Puts an engine on a machine.
+    pub fn engine<'a>(&'a self, host: &'a FakeHost, options: &'a Options) -> Engine<'a> {
+        Engine {
             host,
             sequence: self.case.sequence,
             settings: &self.case.settings,
-            observer: &observer,
-            options: &options,
-        })
+            observer: &Unseen,
+            options,
+        }
     }
 
     /// Returns the options of this bench.
@@ -166,7 +158,7 @@ impl Bench {
     pub fn must_finish(&self, host: &FakeHost) -> Result<(), Wrong> {
         let report = self
             .run(host)
-            .map_err(|fault| self.wrong("going on", &fault))?;
+            .map_err(|fault| Wrong::fault("going on", &fault))?;
         if report.outcome != Outcome::Succeeded {
             return Err(Wrong(format!("going on ended with {:?}", report.outcome)));
         }
@@ -174,7 +166,7 @@ impl Bench {
         compared.map_err(|difference| Wrong(format!("after going on {difference}")))?;
         let verified = self
             .verify(host)
-            .map_err(|fault| self.wrong("verifying", &fault))?;
+            .map_err(|fault| Wrong::fault("verifying", &fault))?;
         let unmet = verified.checks.iter().find(|check| !check.ok);
         if let Some(unmet) = unmet {
             return Err(Wrong(format!(
@@ -184,7 +176,7 @@ impl Bench {
         }
         let status = self
             .status(host)
-            .map_err(|fault| self.wrong("asking", &fault))?;
+            .map_err(|fault| Wrong::fault("asking", &fault))?;
         if status.state != RunStateView::Succeeded {
             return Err(Wrong(format!("the status is {:?}", status.state)));
         }
@@ -198,13 +190,9 @@ impl Bench {
             Ok(view) => return Err(Wrong(format!("undo refused {:?}", view.refused))),
             // A run that was cut off before its first record did nothing.
             Err(_) if self.status(host).is_err() => {}
-            Err(fault) => return Err(self.wrong("undoing", &fault)),
+            Err(fault) => return Err(Wrong::fault("undoing", &fault)),
         }
         let compared = self.start.compare(&self.tree(host));
         compared.map_err(|difference| Wrong(format!("after undo {difference}")))
-    }
-
-    fn wrong(&self, doing: &str, fault: &Fault) -> Wrong {
-        Wrong::fault(doing, fault)
     }
 }

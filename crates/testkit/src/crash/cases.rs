@@ -7,6 +7,9 @@ use bootlace_model::step::{Choice, Sequence};
 use crate::fake::FakeHost;
 use crate::{env, sampler};
 
+/// Prepares a machine.
+pub type Prepare = fn(&FakeHost) -> HostResult<()>;
+
 /// A sequence, what the user wants, and the machine that it begins on.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -19,7 +22,7 @@ pub struct Case {
     /// What the user wants.
     pub settings: Settings,
     /// Prepares the machine.
-    pub prepare: fn(&FakeHost) -> HostResult<()>,
+    pub prepare: Prepare,
 }
 
 /// Lists all cases: the sample sequence, and each shipped one with the least and the fullest config.
@@ -34,7 +37,7 @@ pub fn cases() -> Vec<Case> {
     for sequence in bootlace_steps::SEQUENCES {
         let built = sequence.steps.iter().take_while(|step| step.about().built);
         let Some(last) = built.last() else { continue };
-        let configs: [(&str, Settings, fn(&FakeHost) -> HostResult<()>); 2] = [
+        let configs: [(&str, Settings, Prepare); 2] = [
             ("defaults", env::settings(), env::plain_world),
             ("everything", env::full_settings(), env::full_world),
         ];

@@ -93,11 +93,9 @@ impl Sample {
         if wrong.is_empty() {
             return Ok(format!("{tried} faults tried, seed {seed}"));
         }
-        let shown: String = wrong
-            .iter()
-            .take(MOST_SHOWN)
-            .map(|wrong| format!("\n* {wrong}"))
-            .collect();
+        let shown = wrong.iter().take(MOST_SHOWN);
+        let shown: Vec<String> = shown.map(|wrong| format!("\n* {wrong}")).collect();
+        let shown = shown.concat();
         let count = wrong.len();
         Err(Wrong(format!(
             "{count} of {tried} faults went wrong; BOOTLACE_SEED={seed} repeats them{shown}"

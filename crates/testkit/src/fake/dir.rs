@@ -69,9 +69,8 @@ impl FakeDir {
             return Err(HostError::ReadOnly { path: target });
         }
         let pass = state.begin(kind, &target)?;
-        let done = act(&mut state, &pass);
-        done.map_err(|errno| refusal(kind, &target, errno))?;
-        state.end(pass)
+        let done = act(&mut state, &pass).map_err(|errno| refusal(kind, &target, errno));
+        state.end(pass, done)
     }
 }
 

@@ -58,19 +58,21 @@ impl LogFile for FakeLog {
         let pass = state.begin(kind, &self.path)?;
         let length = state.part(&pass, bytes.len());
         let done = state.disk.append(self.ino, &bytes[..length]);
-        done.map_err(|errno| refusal(kind, &self.path, errno))?;
-        state.end(pass)
+        let done = done.map_err(|errno| refusal(kind, &self.path, errno));
+        state.end(pass, done)
     }
 
     fn truncate(&mut self, length: u64) -> HostResult<()> {
         let kind = OperationKind::Truncate;
         let mut state = self.shared.alive(self.life)?;
         let pass = state.begin(kind, &self.path)?;
-        if !pass.is_partial() {
-            let done = state.disk.truncate(self.ino, length);
-            done.map_err(|errno| refusal(kind, &self.path, errno))?;
-        }
-        state.end(pass)
+        let done = if pass.is_partial() {
+            Ok(())
+        } else {
+            state.disk.truncate(self.ino, length)
+        };
+        let done = done.map_err(|errno| refusal(kind, &self.path, errno));
+        state.end(pass, done)
     }
 
     fn syncer(&self) -> HostResult<Box<dyn LogSync>> {
@@ -110,8 +112,8 @@ impl LogSync for FakeSync {
         } else {
             disk.sync(self.ino)
         };
-        done.map_err(|errno| refusal(kind, &self.path, errno))?;
-        state.end(pass)
+        let done = done.map_err(|errno| refusal(kind, &self.path, errno));
+        state.end(pass, done)
     }
 }
 

@@ -49,16 +49,27 @@ impl FakeHost {
             return Err(HostError::ReadOnly { path: target });
         }
         let pass = state.begin(kind, &target)?;
-        if pass.is_partial() {
-            state.end(pass)?;
-            return Err(HostError::Crashed);
+        let made = if pass.is_partial() {
+            Err(HostError::Crashed)
+        } else {
+            let narrow = Meta::new(0o600, IDENTITY);
+            state
+                .disk
+                .create_file(dir.ino, name, narrow)
+                .map_err(refused)
+        };
+        state.end(pass, made)
+    }
+}
+
+impl State {
+    /// Syncs what a name refers to; a link cannot be opened, so it cannot be synced by itself.
+    fn sync_file(&mut self, dir: Ino, name: &str) -> Result<(), Errno> {
+        let ino = self.disk.must_lookup(dir, name)?;
+        match self.disk.inode(ino)?.kind {
+            Kind::Link(_) => Err(Errno::ELOOP),
+            _ => self.disk.sync(ino),
         }
-        let made = state
-            .disk
-            .create_file(dir.ino, name, Meta::new(0o600, IDENTITY));
-        let ino = made.map_err(refused)?;
-        state.end(pass)?;
-        Ok(ino)
     }
 }
 
@@ -100,20 +111,15 @@ impl Host for FakeHost {
         let kind = OperationKind::SyncFiles;
         let pass = state.begin(kind, &ours(*first)?.target(name))?;
         let most = state.part(&pass, files.len());
-        for (dir, name) in &files[..most] {
+        let synced = files[..most].iter().try_for_each(|(dir, name)| {
             let dir = ours(*dir)?;
             if dir.life != state.life {
                 return Err(HostError::Crashed);
             }
-            let found = state.disk.must_lookup(dir.ino, name);
-            let refused = |errno| refusal(kind, &dir.target(name), errno);
-            let ino = found.map_err(refused)?;
-            if matches!(state.disk.inode(ino).map_err(refused)?.kind, Kind::Link(_)) {
-                return Err(refused(Errno::ELOOP));
-            }
-            state.disk.sync(ino).map_err(refused)?;
-        }
-        state.end(pass)
+            let synced = state.sync_file(dir.ino, name);
+            synced.map_err(|errno| refusal(kind, &dir.target(name), errno))
+        });
+        state.end(pass, synced)
     }
 
     fn sync_dirs(&self, dirs: &[&dyn Dir]) -> HostResult<()> {
@@ -124,15 +130,15 @@ impl Host for FakeHost {
         let kind = OperationKind::SyncDirectories;
         let pass = state.begin(kind, first.path().as_str())?;
         let most = state.part(&pass, dirs.len());
-        for dir in &dirs[..most] {
+        let synced = dirs[..most].iter().try_for_each(|dir| {
             let dir = ours(*dir)?;
             if dir.life != state.life {
                 return Err(HostError::Crashed);
             }
-            let done = state.disk.sync(dir.ino);
-            done.map_err(|errno| refusal(kind, dir.path.as_str(), errno))?;
-        }
-        state.end(pass)
+            let synced = state.disk.sync(dir.ino);
+            synced.map_err(|errno| refusal(kind, dir.path.as_str(), errno))
+        });
+        state.end(pass, synced)
     }
 
     fn open_log(&self, dir: &dyn Dir, name: &str) -> HostResult<Box<dyn LogFile>> {

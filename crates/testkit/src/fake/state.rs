@@ -129,11 +129,13 @@ impl State {
         }
     }
 
-    /// Ends an operation that was done as far as [`Pass::is_partial`] says.
-    pub(crate) fn end(&mut self, pass: Pass) -> HostResult<()> {
+    /// Ends an operation that was done as far as [`Pass::is_partial`] says, and came to `done`.
+    ///
+    /// A crash after an operation comes whether that operation itself succeeded or not.
+    pub(crate) fn end<T>(&mut self, pass: Pass, done: HostResult<T>) -> HostResult<T> {
         let Pass { verdict, operation } = pass;
         match verdict {
-            Verdict::Undisturbed => Ok(()),
+            Verdict::Undisturbed => done,
             Verdict::Crash(_) => {
                 self.crashed = true;
                 Err(HostError::Crashed)

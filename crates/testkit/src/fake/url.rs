@@ -49,8 +49,7 @@ impl State {
                 break Err(failure(request, reason));
             }
         };
-        self.end(pass)?;
-        fetched
+        self.end(pass, fetched)
     }
 
     /// Asks a scripted URL once.

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use bootlace_engine::port::{HostError, HostResult};
-use bootlace_model::node::Attributes;
+use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
 
 use super::disk::{Disk, ROOT};
 use super::errno::Errno;
 use super::faults::OperationKind;
-use super::inode::{Ino, Kind, Meta};
+use super::inode::{Ino, Kind, Meta, MetaChange};
 use super::state::{IDENTITY, State, refusal};
 use super::walk::LostWay;
 
@@ -64,6 +64,21 @@ impl World<'_> {
         })
     }
 
+    /// Writes a file so that it is there whole and for good, or not at all, as a database does.
+    pub fn write_durably(&mut self, path: &str, content: &[u8]) -> HostResult<()> {
+        let (dir, name) = self.make_holding(path)?;
+        let content = content.to_vec();
+        self.change(path, move |disk| {
+            let ino = match disk.lookup(dir, &name)? {
+                Some(ino) => ino,
+                None => disk.create_file(dir, &name, Meta::new(0o644, IDENTITY))?,
+            };
+            disk.write(ino, &content)?;
+            disk.sync(ino)?;
+            disk.sync(dir)
+        })
+    }
+
     /// Makes a folder (mode 0755) and those above it, as far as they are absent.
     pub fn make_folder(&mut self, path: &str) -> HostResult<()> {
         let (dir, name) = self.make_holding(path)?;
@@ -87,6 +102,15 @@ impl World<'_> {
         let target = target.to_owned();
         self.change(path, move |disk| {
             disk.create_link(dir, &name, &target, IDENTITY).map(|_| ())
+        })
+    }
+
+    /// Gives something another owner; a link is not followed.
+    pub fn set_owner(&mut self, path: &str, owner: Owner) -> HostResult<()> {
+        let (dir, name) = self.make_holding(path)?;
+        self.change(path, move |disk| {
+            let ino = disk.must_lookup(dir, &name)?;
+            disk.change_meta(ino, MetaChange::Owner(owner))
         })
     }
 
@@ -122,12 +146,35 @@ impl World<'_> {
         self.change(path, move |disk| disk.remove_dir(dir, &name))
     }
 
-    /// Makes everything durable, as `sync(1)` does.
-    pub fn sync(&mut self) -> HostResult<()> {
-        self.change("everything", |disk| {
-            disk.sync_all();
+    /// Makes everything below a path durable, and the names on the way to it.
+    pub fn sync_below(&mut self, path: &str) -> HostResult<()> {
+        let owned = path.to_owned();
+        self.change(path, move |disk| {
+            let parts = owned.split('/').filter(|part| !part.is_empty());
+            let mut here = ROOT;
+            for part in parts {
+                disk.sync(here)?;
+                here = disk.must_lookup(here, part)?;
+            }
+            let mut next = vec![here];
+            while let Some(ino) = next.pop() {
+                disk.sync(ino)?;
+                if let Ok(names) = disk.names(ino) {
+                    next.extend(names.iter().map(|(_, ino)| ino));
+                }
+            }
             Ok(())
         })
+    }
+
+    /// Makes the names in one folder durable.
+    pub fn sync_names(&mut self, path: &str) -> HostResult<()> {
+        let found = self
+            .state
+            .disk
+            .walk(path)
+            .map_err(|lost| lost_way("sync", path, lost))?;
+        self.change(path, move |disk| disk.sync(found.ok_or(Errno::ENOENT)?))
     }
 
     /// Tells how often the running program was run on this machine, this time included.
@@ -161,10 +208,12 @@ impl World<'_> {
             return act(&mut self.state.disk).map_err(done);
         }
         let pass = self.state.begin(kind, path)?;
-        if !pass.is_partial() {
-            act(&mut self.state.disk).map_err(done)?;
-        }
-        self.state.end(pass)
+        let result = if pass.is_partial() {
+            Ok(())
+        } else {
+            act(&mut self.state.disk).map_err(done)
+        };
+        self.state.end(pass, result)
     }
 
     /// Finds the folder that holds a path, and the path's last part.

@@ -58,6 +58,7 @@ fn old_files(world: &mut World<'_>) -> HostResult<()> {
         },
     )?;
     world.make_link("/etc/old.link", "/etc/old.txt")?;
+    world.set_owner("/etc/old.link", Owner { uid: 3, gid: 4 })?;
     world.make_folder("/srv/existing")?;
     world.set_attributes(
         "/srv/existing",
@@ -105,7 +106,7 @@ fn render(command: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
     };
     world.write(&format!("{folder}/file"), b"rendered\n")?;
     world.write(&format!("{folder}/below/file"), b"rendered below\n")?;
-    world.sync()?;
+    world.sync_below(folder)?;
     Ok(printed("rendered"))
 }
 
@@ -115,11 +116,13 @@ fn count(command: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
     let text = world.read(COUNT)?.unwrap_or_default();
     let so_far: u32 = String::from_utf8_lossy(&text).parse().unwrap_or(0);
     match (command.argv.get(1).map(String::as_str), so_far) {
-        (Some("up"), _) => world.write(COUNT, (so_far + 1).to_string().as_bytes())?,
-        (Some("down"), 0 | 1) => world.remove(COUNT)?,
-        (Some("down"), _) => world.write(COUNT, (so_far - 1).to_string().as_bytes())?,
+        (Some("up"), _) => world.write_durably(COUNT, (so_far + 1).to_string().as_bytes())?,
+        (Some("down"), 0 | 1) => {
+            world.remove(COUNT)?;
+            world.sync_names("/var/lib")?;
+        }
+        (Some("down"), _) => world.write_durably(COUNT, (so_far - 1).to_string().as_bytes())?,
         _ => return Ok(failed(2, "up or down?")),
     }
-    world.sync()?;
     Ok(printed("counted"))
 }

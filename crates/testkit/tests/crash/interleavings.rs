@@ -18,7 +18,7 @@ fn every_interleaving_gives_the_same_tree() {
                         interleave: Some(seed),
                         ..bench.options()
                     };
-                    let ran = bench.with(&host, options, |engine| engine.run());
+                    let ran = bench.engine(&host, &options).run();
                     ran.map_err(|fault| Wrong::fault("running", &fault))?;
                     bench.must_finish(&host)?;
                     bench.must_undo(&host)
@@ -43,7 +43,7 @@ fn real_threads_give_the_same_tree() {
                         jobs,
                         ..bench.options()
                     };
-                    let ran = bench.with(&host, options, |engine| engine.run());
+                    let ran = bench.engine(&host, &options).run();
                     ran.map_err(|fault| Wrong::fault("running", &fault))?;
                     bench.must_finish(&host)?;
                     bench.must_undo(&host)
@@ -66,7 +66,7 @@ fn a_paused_run_gives_the_same_tree() {
                     pause: true,
                     ..bench.options()
                 };
-                let ran = bench.with(&host, options, |engine| engine.run());
+                let ran = bench.engine(&host, &options).run();
                 ran.map_err(|fault| Wrong::fault("running", &fault))?;
                 bench.must_finish(&host)
             },

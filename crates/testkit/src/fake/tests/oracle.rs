@@ -144,7 +144,13 @@ fn open_in_root(root: &Path, folder: &str) -> io::Result<PathBuf> {
     let root = fs::File::open(root)?;
     let relative = if folder == "/" { "." } else { &folder[1..] };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat2(&root, relative, flags, Mode::empty(), ResolveFlags::IN_ROOT)?;
+    let opened = loop {
+        // The kernel asks to try again when somebody renames something, anywhere, meanwhile.
+        match openat2(&root, relative, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
+            Err(rustix::io::Errno::AGAIN) => {}
+            other => break other?,
+        }
+    };
     fs::read_link(format!(
         "/proc/self/fd/{}",
         std::os::fd::AsRawFd::as_raw_fd(&opened)
