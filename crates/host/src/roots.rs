@@ -117,17 +117,14 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Makes a folder and those above it, each durable before the next.
 fn make_folders(folder: &Path) -> io::Result<()> {
-    match rustix::fs::stat(folder) {
-        Ok(found) if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() => return Ok(()),
-        Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
-        Err(Errno::NOENT) => {}
-        Err(errno) => return Err(errno.into()),
+    if is_folder(folder)? {
+        return Ok(());
     }
     let above = folder.parent().ok_or(io::ErrorKind::NotFound)?;
     make_folders(above)?;
     match rustix::fs::mkdir(folder, Mode::from_raw_mode(FOLDER_MODE)) {
-        // Somebody else was faster, and chose its mode.
-        Err(Errno::EXIST) => return make_folders(folder),
+        // Somebody else was faster, and chose its mode; else it is a link that leads nowhere.
+        Err(Errno::EXIST) if is_folder(folder)? => return Ok(()),
         made => made?,
     }
     // The umask may have taken bits away.
@@ -135,6 +132,16 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let above = rustix::fs::open(above, flags, Mode::empty())?;
     Ok(rustix::fs::fsync(above)?)
+}
+
+/// Tells whether a folder is there; anything else in its place is an error.
+fn is_folder(path: &Path) -> io::Result<bool> {
+    match rustix::fs::stat(path) {
+        Ok(found) if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() => Ok(true),
+        Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 #[cfg(test)]
@@ -206,6 +213,16 @@ mod tests {
         let roots = Roots::new(&file.path().join("root"));
         assert!(roots.ensure().is_err());
         assert!(Roots::new(file.path()).ensure().is_err());
+    }
+
+    #[test]
+    fn a_link_to_a_folder_will_do_and_one_to_nowhere_will_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("target", &link).unwrap();
+        assert!(Roots::new(&link).ensure().is_err());
+        Roots::new(&folder.path().join("target")).ensure().unwrap();
+        Roots::new(&link).ensure().unwrap();
     }
 
     #[test]

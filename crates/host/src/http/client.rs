@@ -66,12 +66,19 @@ impl Trust {
 }
 
 /// A proxy for https.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     /// Where it listens.
     pub url: String,
     /// Names, domains and networks that are reached without it, separated by commas.
     pub except: String,
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The URL may hold a password.
+        write!(f, "Proxy(…, except {:?})", self.except)
+    }
 }
 
 impl Proxy {
@@ -100,29 +107,21 @@ pub(super) fn build(
     proxy: Option<&Proxy>,
     secure: bool,
 ) -> HostResult<(Client, bool)> {
-    let bundle = match authorities {
-        Some(_) => None,
-        None => trust.read()?,
+    let roots = match authorities {
+        Some(authorities) => Some(given(authorities)?),
+        None => trust.read()?.map(|bundle| installed(&bundle)),
     };
-    let complete = authorities.is_some() || bundle.is_some();
+    let complete = roots.is_some();
     if secure && !complete {
+        let places: Vec<_> = trust.0.iter().map(|path| path.to_string_lossy()).collect();
         return Err(HostError::Crypto(format!(
             "this machine has no trusted authorities, so no server can prove who it is; install the \
              package ca-certificates (looked for {})",
-            trust
-                .0
-                .iter()
-                .map(|path| path.to_string_lossy())
-                .collect::<Vec<_>>()
-                .join(", ")
+            places.join(", ")
         )));
     }
-    let roots = match authorities {
-        Some(authorities) => given(authorities)?,
-        None => installed(&bundle.unwrap_or_default()),
-    };
     let mut builder = Client::builder()
-        .tls_backend_preconfigured(tls(roots)?)
+        .tls_backend_preconfigured(tls(roots.unwrap_or_else(RootCertStore::empty))?)
         .user_agent(concat!("bootlace/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -131,20 +130,17 @@ pub(super) fn build(
         .pool_max_idle_per_host(0)
         .connect_timeout(CONNECT_TIMEOUT)
         .read_timeout(SILENCE_TIMEOUT);
-    let failed = |error: reqwest::Error| {
-        HostError::Crypto(format!(
-            "downloads cannot be prepared: {}",
-            error.without_url()
-        ))
-    };
     if let Some(proxy) = proxy {
         let except = format!("localhost,127.0.0.0/8,::1,{}", proxy.except);
-        let proxy = reqwest::Proxy::https(&proxy.url)
-            .map_err(failed)?
-            .no_proxy(NoProxy::from_string(&except));
-        builder = builder.proxy(proxy);
+        let https = reqwest::Proxy::https(&proxy.url).map_err(unprepared)?;
+        builder = builder.proxy(https.no_proxy(NoProxy::from_string(&except)));
     }
-    Ok((builder.build().map_err(failed)?, complete))
+    Ok((builder.build().map_err(unprepared)?, complete))
+}
+
+fn unprepared(error: reqwest::Error) -> HostError {
+    let error = error.without_url();
+    HostError::Crypto(format!("downloads cannot be prepared: {error}"))
 }
 
 /// Takes the authorities that the caller gave; all of them must be good.

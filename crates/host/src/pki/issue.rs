@@ -92,18 +92,32 @@ fn params(
     now: Timestamp,
     authority: Option<&X509Certificate<'_>>,
 ) -> HostResult<CertificateParams> {
+    let mut params = CertificateParams::default();
+    set_validity(&mut params, request, now, authority)?;
+    set_usages(&mut params, request);
+    params.serial_number = Some(serial_number()?);
+    params.subject_alt_names = alternative_names(request)?;
+    params.use_authority_key_identifier_extension = true;
+    // Only a stand-in: both names are replaced below. Without one, the other names would be marked
+    // as critical, which older clients refuse.
+    params
+        .distinguished_name
+        .push(DnType::CommonName, request.subject.common_name.as_str());
+    Ok(params)
+}
+
+fn set_validity(
+    params: &mut CertificateParams,
+    request: &CertificateRequest,
+    now: Timestamp,
+    authority: Option<&X509Certificate<'_>>,
+) -> HostResult<()> {
     let out_of_range = |error| crypto(format!("its validity cannot be written down: {error}"));
-    let not_before = now
-        .checked_sub(request.back_dated)
-        .map_err(out_of_range)?
-        .as_second();
-    let mut not_after = now
-        .checked_add(request.valid_for)
-        .map_err(out_of_range)?
-        .as_second();
-    if let Some(authority) = authority {
-        not_after = not_after.min(authority.validity().not_after.timestamp());
-    }
+    let begin = now.checked_sub(request.back_dated).map_err(out_of_range)?;
+    let end = now.checked_add(request.valid_for).map_err(out_of_range)?;
+    let latest = authority.map_or(i64::MAX, |authority| {
+        authority.validity().not_after.timestamp()
+    });
     let at = |second: i64| {
         let distance = Duration::from_secs(second.unsigned_abs());
         let epoch = rcgen::date_time_ymd(1970, 1, 1);
@@ -113,12 +127,12 @@ fn params(
             epoch + distance
         }
     };
-    let mut params = CertificateParams::default();
-    params.not_before = at(not_before);
-    params.not_after = at(not_after);
-    params.serial_number = Some(serial_number()?);
-    params.subject_alt_names = alternative_names(request)?;
-    params.use_authority_key_identifier_extension = true;
+    params.not_before = at(begin.as_second());
+    params.not_after = at(end.as_second().min(latest));
+    Ok(())
+}
+
+fn set_usages(params: &mut CertificateParams, request: &CertificateRequest) {
     if request.is_authority() {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![
@@ -140,12 +154,6 @@ fn params(
             Usage::Server => params.insert_extended_key_usage(ExtendedKeyUsagePurpose::ServerAuth),
         }
     }
-    // Only a stand-in: both names are replaced below. Without one, the other names would be marked
-    // as critical, which older clients refuse.
-    params
-        .distinguished_name
-        .push(DnType::CommonName, request.subject.common_name.as_str());
-    Ok(params)
 }
 
 /// Makes a positive number of 127 bits that nobody can guess.

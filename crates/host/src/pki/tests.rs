@@ -190,6 +190,15 @@ fn inspecting_tells_what_was_asked_for() {
 }
 
 #[test]
+fn a_certificate_that_does_not_restrict_its_use_serves_every_use() {
+    let mut request = leaf_request();
+    request.usages = vec![];
+    let leaf = issue(&request, &key(), Authority::new().signer(), now()).unwrap();
+    let facts = inspect(leaf.as_bytes(), None, None).unwrap();
+    assert_eq!(facts.usages, [Usage::Client, Usage::Server]);
+}
+
+#[test]
 fn strangers_keys_and_issuers_do_not_fit() {
     let (authority, leaf_key) = (Authority::new(), key());
     let leaf = issue(&leaf_request(), &leaf_key, authority.signer(), now()).unwrap();

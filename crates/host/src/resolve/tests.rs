@@ -204,6 +204,8 @@ fn race(resolver: Resolver) -> (u32, u32) {
     let done = AtomicBool::new(false);
     let mut found = [0; 2];
     std::thread::scope(|scope| {
+        // Also when an assertion fails, or the other thread would go on for ever.
+        let _ending = Ending(&done);
         scope.spawn(|| {
             let (swap, link) = (root.join("swap"), root.join("link"));
             while !done.load(Ordering::Relaxed) {
@@ -226,9 +228,17 @@ fn race(resolver: Resolver) -> (u32, u32) {
                 Err(lost) => panic!("{lost:?} in round {round}"),
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
     (found[0], found[1])
+}
+
+/// Ends another thread when it goes away.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
@@ -292,8 +302,8 @@ proptest! {
             if plain {
                 match thing {
                     Thing::Folder => drop(std::fs::create_dir(&path)),
-                    Thing::File if !path.exists() => drop(std::fs::write(&path, "")),
-                    Thing::File => {}
+                    // Never through a link that is there already: it may lead anywhere.
+                    Thing::File => drop(std::fs::File::create_new(&path)),
                     Thing::Link(target) => drop(symlink(target, &path)),
                 }
             }

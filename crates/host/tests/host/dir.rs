@@ -150,16 +150,20 @@ fn names_are_single_parts() {
     let (dir, real) = world.root();
     std::fs::create_dir(real.join("sub")).unwrap();
     std::fs::write(real.join("sub/file"), "").unwrap();
-    let mode = Attributes::mode(0o600);
+    // All of them lie in this test's own folder, in case one is let through after all.
+    let elsewhere = world.outside().join("elsewhere");
+    std::fs::write(&elsewhere, "").unwrap();
+    let absolute = elsewhere.to_str().unwrap();
+    let mode = Attributes::mode(0o700);
     for name in [
         "",
         ".",
         "..",
-        "/",
-        "/etc/passwd",
         "sub/file",
         "../root",
+        "../elsewhere",
         "a\0b",
+        absolute,
     ] {
         let attempts = [
             dir.stat(name).map(drop),

@@ -204,16 +204,16 @@ fn when_time_is_up_the_program_and_its_children_end() {
     let (_, real) = world.root();
     let begun = Instant::now();
     let script = "sleep 60 & echo $! > child; echo $$ > parent; wait";
-    let error = shell(&world.host, script, Duration::from_millis(500)).unwrap_err();
+    let error = shell(&world.host, script, Duration::from_millis(1500)).unwrap_err();
     let HostError::TimedOut { what, within } = &error else {
         panic!("{error:?}");
     };
     assert!(
-        what.starts_with("sh -c ") && *within == Duration::from_millis(500),
+        what.starts_with("sh -c ") && *within == Duration::from_millis(1500),
         "{error}"
     );
     assert!(
-        begun.elapsed() < Duration::from_secs(2),
+        begun.elapsed() < Duration::from_millis(3400),
         "{:?}",
         begun.elapsed()
     );
@@ -230,7 +230,7 @@ fn who_cleans_up_has_time_for_it() {
     // The shell itself dies at once; its child has something to finish.
     let script = "sh -c 'trap \"sleep 0.5; echo clean > done; exit\" TERM; echo > ready
         while :; do sleep 0.05; done' & trap '' INT; wait";
-    let error = shell(&world.host, script, Duration::from_millis(800)).unwrap_err();
+    let error = shell(&world.host, script, Duration::from_secs(2)).unwrap_err();
     assert!(matches!(error, HostError::TimedOut { .. }), "{error}");
     assert!(real.join("ready").exists());
     assert_eq!(
@@ -245,11 +245,11 @@ fn who_does_not_listen_is_killed() {
     let (_, real) = world.root();
     let begun = Instant::now();
     let script = "trap '' TERM; echo $$ > parent; while :; do sleep 0.05; done";
-    let error = shell(&world.host, script, Duration::from_millis(300)).unwrap_err();
+    let error = shell(&world.host, script, Duration::from_millis(1500)).unwrap_err();
     assert!(matches!(error, HostError::TimedOut { .. }), "{error}");
     let took = begun.elapsed();
     assert!(
-        took > Duration::from_secs(2) && took < Duration::from_secs(8),
+        took > Duration::from_millis(3400) && took < Duration::from_secs(10),
         "{took:?}"
     );
     let process: i32 = std::fs::read_to_string(real.join("parent"))

@@ -108,8 +108,8 @@ fn all_tries_together_end_with_the_deadline() {
     );
     assert!(matches!(error, HostError::TimedOut { .. }), "{error:?}");
     let text = error.to_string();
-    // 0, then after 0.1 to 0.2 s, then after 0.2 to 0.4 s more.
-    let tries = text.contains("failed 3 times") || text.contains("failed 4 times");
+    // At once, then after 0.1 to 0.2 s, then after 0.2 to 0.4 s more, if the machine is not busy.
+    let tries = (2..=4).any(|tries| text.contains(&format!("failed {tries} times")));
     assert!(
         tries && text.contains("refused") && text.contains("0.9 s"),
         "{text}"

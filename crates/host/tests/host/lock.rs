@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use bootlace_engine::port::{Command, Host as _, HostError};
@@ -37,17 +38,22 @@ fn looking_for_the_holder_does_not_get_in_the_way() {
     let world = World::new();
     let (dir, _) = world.root();
     drop(world.host.lock(dir.as_ref(), "lock").unwrap());
-    let done = std::sync::atomic::AtomicBool::new(false);
+    let looks = AtomicU32::new(0);
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+        let looking = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
                 world.host.lock_holder(dir.as_ref(), "lock").unwrap();
+                looks.fetch_add(1, Ordering::Relaxed);
             }
         });
-        for _ in 0..100 {
-            drop(world.host.lock(dir.as_ref(), "lock").unwrap());
+        // As long as it takes for the two to meet many times.
+        let mut taken = Ok(());
+        while taken.is_ok() && looks.load(Ordering::Relaxed) < 20_000 && !looking.is_finished() {
+            taken = world.host.lock(dir.as_ref(), "lock").map(drop);
         }
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        done.store(true, Ordering::Relaxed);
+        taken.unwrap();
     });
 }
 
