@@ -3,6 +3,8 @@
 mod judge;
 mod put_back;
 
+pub(crate) use judge::{Judgement, judge};
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bootlace_model::effect::EffectKind;
@@ -28,6 +30,21 @@ struct Progress {
     refused: Vec<RefusedView>,
     /// Steps that cannot count as taken back.
     kept: BTreeSet<StepId>,
+}
+
+impl Progress {
+    /// Says that a step was taken back but for some things.
+    fn left_over(&self, step: &StepId) -> Record {
+        let mut fault = Fault::refused("it was taken back in part").in_step(step);
+        let of_step = self.refused.iter().filter(|left| left.step == step.step());
+        fault.details = of_step
+            .map(|left| format!("{} was left alone: {}", left.target, left.why))
+            .collect();
+        Record::Failed {
+            step: step.clone(),
+            fault,
+        }
+    }
 }
 
 impl Engine<'_> {
@@ -173,6 +190,9 @@ impl Engine<'_> {
             });
         }
         let all = records.len() == begun.len();
+        // A step that is taken back in part does not stand any more; a run does it again.
+        let in_part = begun.iter().filter(|step| progress.kept.contains(*step));
+        records.extend(in_part.map(|step| progress.left_over(step)));
         let outcome = if all {
             Outcome::Undone
         } else {

@@ -7,11 +7,14 @@ use bootlace_model::fault::Fault;
 use bootlace_model::node::{Node, NodeState};
 use bootlace_model::path::TargetPath;
 use bootlace_model::record::{Before, EffectRecord, Record};
+use bootlace_model::replay::Pending;
 
 use super::StepWork;
 use super::assess::name_of;
 use crate::effects::{Class, Intended, LARGEST_GROUP, class, touches};
 use crate::folders::Folders;
+use crate::history::Deed;
+use crate::undo::{Judgement, judge};
 
 /// The most bytes of before-images that one group holds in memory.
 const MOST_KEPT: usize = 64 << 20;
@@ -36,8 +39,10 @@ impl StepWork<'_> {
             }
             let name = name_of(effect.kind(), &effect.target());
             let (n, before) = match open.get(&name) {
-                Some((n, pending)) => (Some(*n), pending.before.clone()),
-                None => (
+                Some((n, pending)) if is_untouched(&folders, *n, pending)? => {
+                    (Some(*n), pending.before.clone())
+                }
+                _ => (
                     None,
                     capture(&folders, effect, &paths, &mut kept, &mut bytes)?,
                 ),
@@ -84,6 +89,33 @@ struct Taken<'e> {
     n: Option<u64>,
     effect: &'e Effect,
     before: Before,
+}
+
+/// Tells whether what an unanswered intent found is still there, or what it was to leave.
+///
+/// If not, somebody wrote there since the crash. Then the effect is intended anew, so that what
+/// they wrote is kept for undo.
+fn is_untouched(folders: &Folders<'_>, n: u64, pending: &Pending) -> Result<bool, Fault> {
+    let Pending {
+        step,
+        effect,
+        before,
+    } = pending.clone();
+    let deed = Deed {
+        n,
+        step,
+        effect,
+        before,
+        after: None,
+        undo_begun: false,
+    };
+    for node in &deed.before.nodes {
+        let now = folders.look(&node.path)?;
+        if matches!(judge(&deed, node, &now), Judgement::Edited(_)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Tells whether an effect may share the commit of those already taken.

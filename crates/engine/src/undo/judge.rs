@@ -8,7 +8,7 @@ use crate::verify::difference;
 
 /// What to do about one path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(crate) enum Judgement {
     /// It already is as it was.
     AsBefore,
     /// It is as the run left it, so it may be put back.
@@ -18,7 +18,7 @@ pub(super) enum Judgement {
 }
 
 /// Compares one path of a deed with what is there now.
-pub(super) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
+pub(crate) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
     if before.state.same_but_for_labels(now) && before.state == relabelled(now, &before.state) {
         return Judgement::AsBefore;
     }
@@ -28,13 +28,14 @@ pub(super) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
         .map(|nodes| nodes.iter().find(|node| node.path == before.path));
     match after {
         Some(Some(after)) if after.state.same_but_for_labels(now) => Judgement::Ours,
-        // Attributes of a folder are set one by one; a crash may have come between two of them.
+        // Attributes are set one by one; a crash may have come between two of them.
         Some(Some(after)) if deed.undo_begun && is_on_the_way(before, after, now) => {
             Judgement::Ours
         }
         Some(Some(after)) => Judgement::Edited(difference(&after.state, now)),
+        // An earlier try that was cut off did it, or did a part of it and the last one the rest.
+        None | Some(None) if could_be_ours(deed, &before.state, now) => Judgement::Ours,
         Some(None) => Judgement::Edited("it is not what the run left".into()),
-        None if could_be_ours(deed, &before.state, now) => Judgement::Ours,
         None => {
             Judgement::Edited("it is neither what was there before nor what was intended".into())
         }
@@ -71,10 +72,15 @@ fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
     }
 }
 
-/// Tells whether a folder is what an earlier undo made of it before it was cut off.
+/// Tells whether a folder or a link is what an earlier undo made of it before it was cut off.
 fn is_on_the_way(before: &Node, after: &Node, now: &NodeState) -> bool {
-    let folder = |state: &NodeState| matches!(state, NodeState::Directory { .. });
-    folder(now) && (folder(&before.state) || folder(&after.state))
+    use NodeState::{Directory, Link};
+    match (&before.state, now) {
+        (Directory { .. }, Directory { .. }) => true,
+        (Link { target: was, .. }, Link { target: is, .. }) => was == is,
+        (_, Directory { .. }) => matches!(after.state, Directory { .. }),
+        _ => false,
+    }
 }
 
 /// An intent without an answer: what is there may be its work if it looks like it.

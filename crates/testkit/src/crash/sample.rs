@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::{Bench, Wrong, cases};
 use crate::dice::Dice;
+use crate::fake::Operation;
 
 /// How many findings are shown; the rest is counted.
 const MOST_SHOWN: usize = 5;
@@ -46,20 +47,25 @@ impl Sample {
         self.dice.roll()
     }
 
+    /// Chooses at most so many operations, with their numbers; all of them in a soak.
+    pub fn choose(&mut self, all: &[Operation], most: u64) -> Vec<(u64, Operation)> {
+        let numbered = (0..).zip(all);
+        let chosen = self.choose_below(all.len() as u64, most);
+        let chosen = numbered.filter(|(number, _)| chosen.contains(number));
+        chosen
+            .map(|(number, operation)| (number, operation.clone()))
+            .collect()
+    }
+
     /// Chooses at most so many numbers below `all`, in order; all of them in a soak.
-    pub fn choose(&mut self, all: u64, most: u64) -> Vec<u64> {
+    pub fn choose_below(&mut self, all: u64, most: u64) -> Vec<u64> {
         if self.soak || all <= most {
             return (0..all).collect();
         }
         // One from each of equally long stretches, so that no part is left out.
-        let mut chosen: Vec<u64> = (0..most)
-            .map(|n| {
-                let (from, to) = (n * all / most, (n + 1) * all / most);
-                from + self.dice.below(to - from)
-            })
-            .collect();
-        chosen.dedup();
-        chosen
+        let stretch = |n: u64| n * all / most;
+        let mut one_of = |n: u64| stretch(n) + self.dice.below(stretch(n + 1) - stretch(n));
+        (0..most).map(&mut one_of).collect()
     }
 
     /// Tries one fault and remembers what went wrong.

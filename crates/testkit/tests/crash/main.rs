@@ -1,17 +1,36 @@
 //! Everything that must hold whatever happens, over all sequences, against a machine in memory.
+//!
+//! Each test tries a small sample that a seed chooses; the message of a failure names the seed.
+//! The ignored tests try a wide one, and with `BOOTLACE_SOAK=1` all of them try everything.
 
 mod failures;
 mod interleavings;
 mod resume;
 mod twice;
 mod undo;
+mod walk;
 
-use bootlace_testkit::crash::Sample;
+use bootlace_testkit::crash::{Sample, Wrong};
+use bootlace_testkit::dice::Dice;
+use bootlace_testkit::fake::Death;
+
+/// How many operations of a sequence a quick test disturbs.
+const FEW: u64 = 8;
+/// How many operations of a sequence a slow test disturbs.
+const MANY: u64 = 100;
 
 /// Ends a test with what was tried, or with what went wrong.
-fn end(sample: Sample) {
-    match sample.end() {
-        Ok(tried) => println!("{tried}"),
-        Err(wrong) => panic!("{wrong}"),
+#[expect(clippy::print_stdout, reason = "a soak says what it tried")]
+fn end(sample: Sample) -> Result<(), Wrong> {
+    println!("{}", sample.end()?);
+    Ok(())
+}
+
+/// Chooses how a machine dies: mostly by a power cut, which leaves less.
+fn death(dice: &mut Dice) -> Death {
+    if dice.percent(25) {
+        Death::Kill
+    } else {
+        Death::PowerCut { seed: dice.roll() }
     }
 }

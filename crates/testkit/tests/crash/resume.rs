@@ -1,17 +1,12 @@
 //! A crash at every operation and after every record, then resume: the same tree.
 
+use std::fmt::Write as _;
+
 use bootlace_testkit::crash::{Bench, Sample, Wrong};
 use bootlace_testkit::dice::Dice;
 use bootlace_testkit::fake::{Death, FakeHost, When};
 
-/// Chooses how the machine dies.
-fn death(dice: &mut Dice) -> Death {
-    if dice.percent(25) {
-        Death::Kill
-    } else {
-        Death::PowerCut { seed: dice.roll() }
-    }
-}
+use super::{FEW, MANY, death};
 
 /// Lets a machine die, go on, die again by chance, and end; it must end well.
 fn dies_and_goes_on(
@@ -42,21 +37,20 @@ fn dies_and_goes_on(
         }
         let next = death(&mut dice);
         host.reboot(next);
-        story += &format!(", then {when:?} {operation} {next:?}");
+        let told = write!(story, ", then {when:?} {operation} {next:?}");
+        told.map_err(|error| Wrong(error.to_string()))?;
     }
     host.clear_faults();
     bench.must_finish(&host).map_err(|wrong| wrong.when(story))
 }
 
-#[test]
-fn a_crash_at_any_operation_is_resumed() {
+fn crash_at_operations(most: u64) -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
-        for operation in sample.choose(bench.operations.len() as u64, 120) {
+    for bench in sample.benches()? {
+        for (operation, what) in sample.choose(&bench.operations, most) {
             for when in When::ALL {
                 let seed = sample.roll();
                 let first = death(&mut Dice::new(seed));
-                let what = &bench.operations[usize::try_from(operation).unwrap()];
                 sample.try_out(
                     || format!("{}, {when:?} {operation} ({what})", bench.case.name),
                     || dies_and_goes_on(&bench, seed, first, |host| host.crash_at(operation, when)),
@@ -64,52 +58,69 @@ fn a_crash_at_any_operation_is_resumed() {
             }
         }
     }
-    super::end(sample);
+    super::end(sample)
 }
 
 #[test]
-fn a_crash_after_any_record_is_resumed() {
+fn a_crash_at_an_operation_is_resumed() -> Result<(), Wrong> {
+    crash_at_operations(FEW)
+}
+
+#[test]
+#[ignore = "slow: a wide sample"]
+fn a_crash_at_many_operations_is_resumed() -> Result<(), Wrong> {
+    crash_at_operations(MANY)
+}
+
+fn crash_after_records(most: u64) -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
-        for append in 0..bench.appends {
-            for first in [
-                Death::Kill,
-                Death::PowerCut {
-                    seed: sample.roll(),
-                },
-            ] {
+    for bench in sample.benches()? {
+        for append in sample.choose_below(bench.appends, most) {
+            let cut = Death::PowerCut {
+                seed: sample.roll(),
+            };
+            for first in [Death::Kill, cut] {
                 let seed = sample.roll();
+                let order = |host: &FakeHost| host.crash_after_append(append);
                 sample.try_out(
                     || format!("{}, after append {append}", bench.case.name),
-                    || {
-                        dies_and_goes_on(&bench, seed, first, |host| {
-                            host.crash_after_append(append)
-                        })
-                    },
+                    || dies_and_goes_on(&bench, seed, first, order),
                 );
             }
         }
-        for sync in 0..bench.log_syncs {
+        for sync in sample.choose_below(bench.log_syncs, most) {
             let first = Death::PowerCut {
                 seed: sample.roll(),
             };
             let seed = sample.roll();
+            let order = |host: &FakeHost| host.crash_after_log_sync(sync);
             sample.try_out(
                 || format!("{}, after journal sync {sync}", bench.case.name),
-                || dies_and_goes_on(&bench, seed, first, |host| host.crash_after_log_sync(sync)),
+                || dies_and_goes_on(&bench, seed, first, order),
             );
         }
     }
-    super::end(sample);
+    super::end(sample)
 }
 
 #[test]
-fn a_stop_at_any_operation_is_resumed() {
+fn a_crash_after_a_record_is_resumed() -> Result<(), Wrong> {
+    crash_after_records(FEW)
+}
+
+#[test]
+#[ignore = "slow: every record"]
+fn a_crash_after_every_record_is_resumed() -> Result<(), Wrong> {
+    crash_after_records(u64::MAX)
+}
+
+#[test]
+fn a_stop_is_resumed() -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
-        for operation in sample.choose(bench.operations.len() as u64, 60) {
+    for bench in sample.benches()? {
+        for (operation, what) in sample.choose(&bench.operations, FEW) {
             sample.try_out(
-                || format!("{}, stopped at {operation}", bench.case.name),
+                || format!("{}, stopped at {operation} ({what})", bench.case.name),
                 || {
                     let host = bench.machine();
                     host.stop_after(operation);
@@ -121,5 +132,5 @@ fn a_stop_at_any_operation_is_resumed() {
             );
         }
     }
-    super::end(sample);
+    super::end(sample)
 }

@@ -44,22 +44,22 @@ fn runs_without_its_journal(bench: &Bench) -> Result<(), Wrong> {
 }
 
 #[test]
-fn a_completed_run_is_complete_by_its_journal() {
+fn a_completed_run_is_complete_by_its_journal() -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
+    for bench in sample.benches()? {
         sample.try_out(|| bench.case.name.clone(), || runs_again(&bench));
     }
-    super::end(sample);
+    super::end(sample)
 }
 
 #[test]
-fn effects_that_are_already_true_vanish() {
+fn effects_that_are_already_true_vanish() -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
+    for bench in sample.benches()? {
         sample.try_out(
             || bench.case.name.clone(),
             || runs_without_its_journal(&bench),
         );
     }
-    super::end(sample);
+    super::end(sample)
 }

@@ -3,12 +3,14 @@
 use bootlace_model::fault::FaultKind;
 use bootlace_testkit::crash::{Bench, Sample, Wrong};
 use bootlace_testkit::dice::Dice;
-use bootlace_testkit::fake::{Death, When};
+use bootlace_testkit::fake::When;
+
+use super::{FEW, MANY, death};
 
 #[test]
-fn undo_twice_equals_undo_once() {
+fn undo_twice_equals_undo_once() -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
+    for bench in sample.benches()? {
         sample.try_out(
             || bench.case.name.clone(),
             || {
@@ -25,7 +27,7 @@ fn undo_twice_equals_undo_once() {
             },
         );
     }
-    super::end(sample);
+    super::end(sample)
 }
 
 fn dies_in_undo(bench: &Bench, operation: u64, when: When, seed: u64) -> Result<(), Wrong> {
@@ -36,11 +38,7 @@ fn dies_in_undo(bench: &Bench, operation: u64, when: When, seed: u64) -> Result<
     if !host.is_crashed() {
         return Err(Wrong(format!("it was not reached: {undone:?}")));
     }
-    let first = if dice.percent(25) {
-        Death::Kill
-    } else {
-        Death::PowerCut { seed }
-    };
+    let first = death(&mut dice);
     host.reboot(first);
     if dice.percent(30) {
         // What is half taken back does not go on; what is not touched yet, or not any more, does.
@@ -55,17 +53,14 @@ fn dies_in_undo(bench: &Bench, operation: u64, when: When, seed: u64) -> Result<
         .map_err(|wrong| wrong.when(format!("{first:?}")))
 }
 
-#[test]
-fn a_crash_in_undo_is_undone() {
+fn crash_in_undo(most: u64) -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
-        let host = bench.finished_machine().unwrap();
-        bench.must_undo(&host).unwrap();
-        let operations = host.trace();
-        for operation in sample.choose(operations.len() as u64, 80) {
+    for bench in sample.benches()? {
+        let host = bench.finished_machine()?;
+        bench.must_undo(&host)?;
+        for (operation, what) in sample.choose(&host.trace(), most) {
             for when in When::ALL {
                 let seed = sample.roll();
-                let what = &operations[usize::try_from(operation).unwrap()];
                 sample.try_out(
                     || format!("{}, {when:?} {operation} ({what})", bench.case.name),
                     || dies_in_undo(&bench, operation, when, seed),
@@ -73,39 +68,49 @@ fn a_crash_in_undo_is_undone() {
             }
         }
     }
-    super::end(sample);
+    super::end(sample)
 }
 
 #[test]
-fn a_crash_in_a_run_is_undone() {
+fn a_crash_in_undo_is_undone() -> Result<(), Wrong> {
+    crash_in_undo(FEW)
+}
+
+#[test]
+#[ignore = "slow: a wide sample"]
+fn many_crashes_in_undo_are_undone() -> Result<(), Wrong> {
+    crash_in_undo(MANY)
+}
+
+fn crash_in_run(most: u64) -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches().unwrap() {
-        for operation in sample.choose(bench.operations.len() as u64, 120) {
+    for bench in sample.benches()? {
+        for (operation, what) in sample.choose(&bench.operations, most) {
             for when in When::ALL {
                 let seed = sample.roll();
-                let what = &bench.operations[usize::try_from(operation).unwrap()];
                 sample.try_out(
-                    || {
-                        format!(
-                            "{}, {when:?} {operation} ({what}), seed {seed}",
-                            bench.case.name
-                        )
-                    },
+                    || format!("{}, {when:?} {operation} ({what}), {seed}", bench.case.name),
                     || {
                         let host = bench.machine();
                         host.crash_at(operation, when);
                         drop(bench.run(&host));
-                        let kill = seed % 4 == 0;
-                        host.reboot(if kill {
-                            Death::Kill
-                        } else {
-                            Death::PowerCut { seed }
-                        });
+                        host.reboot(death(&mut Dice::new(seed)));
                         bench.must_undo(&host)
                     },
                 );
             }
         }
     }
-    super::end(sample);
+    super::end(sample)
+}
+
+#[test]
+fn a_crash_in_a_run_is_undone() -> Result<(), Wrong> {
+    crash_in_run(FEW)
+}
+
+#[test]
+#[ignore = "slow: a wide sample"]
+fn many_crashes_in_a_run_are_undone() -> Result<(), Wrong> {
+    crash_in_run(MANY)
 }
