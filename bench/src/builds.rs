@@ -14,7 +14,11 @@ fn time(program: &str, arguments: &[&str]) -> Result<Duration, Box<dyn std::erro
         .stderr(Stdio::null())
         .status()?;
     let took = begin.elapsed();
-    if status.success() { Ok(took) } else { Err(format!("{program} {arguments:?} failed").into()) }
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(format!("{program} {arguments:?} failed").into())
+    }
 }
 
 /// Measures both, each after a run that warms the caches.

@@ -12,8 +12,11 @@ use crate::table::{Row, median, millis};
 
 const ROUNDS: usize = 7;
 
-/// Runs the step on an empty root; returns how long it took and the commands a person would type.
-fn prepare() -> Result<(Duration, Vec<(String, String)>), Box<dyn std::error::Error>> {
+/// What is made, and the line a person would type for it.
+type Made = Vec<(String, String)>;
+
+/// Runs the step on an empty root; returns how long it took and what it made.
+fn prepare() -> Result<(Duration, Made), Box<dyn std::error::Error>> {
     let root = tempfile::tempdir()?;
     let host = RealHost::builder().root(root.path()).build();
     let mut settings = settings(0)?;
@@ -21,17 +24,30 @@ fn prepare() -> Result<(Duration, Vec<(String, String)>), Box<dyn std::error::Er
     let mut options = Options::new("bench");
     options.choice.only = Some("prepare-assets".into());
     let sequence = bootlace_steps::sequence("cluster").ok_or("no sequence cluster")?;
-    let engine =
-        Engine { host: &host, sequence, settings: &settings, observer: &Nobody, options: &options };
-    let planned = engine.plan()?.steps.into_iter().flat_map(|step| step.effects);
-    let made = planned.map(|effect| (effect.target, effect.command)).collect();
+    let engine = Engine {
+        host: &host,
+        sequence,
+        settings: &settings,
+        observer: &Nobody,
+        options: &options,
+    };
+    let planned = engine
+        .plan()?
+        .steps
+        .into_iter()
+        .flat_map(|step| step.effects);
+    let made = planned
+        .map(|effect| (effect.target, effect.command))
+        .collect();
     let begin = Instant::now();
     engine.run()?;
     Ok((begin.elapsed(), made))
 }
 
 /// Makes the same keys and certificates with the commands that the plan shows.
-fn with_openssl(commands: &[(String, String)]) -> Result<(usize, Duration), Box<dyn std::error::Error>> {
+fn with_openssl(
+    commands: &[(String, String)],
+) -> Result<(usize, Duration), Box<dyn std::error::Error>> {
     let root = tempfile::tempdir()?;
     let place = root.path().to_str().ok_or("a strange temporary folder")?;
     std::fs::create_dir_all(root.path().join("opt/bootlace/tls/etcd"))?;
@@ -61,10 +77,16 @@ pub(crate) fn run() -> Outcome {
     }
     let (commands, openssl) = with_openssl(&made)?;
     Ok(vec![Row {
-        what: format!("prepare-assets: {} effects, verified and durable", made.len()),
+        what: format!(
+            "prepare-assets: {} effects, verified and durable",
+            made.len()
+        ),
         value: millis(median(times)),
         bound: 100.0,
         unit: "ms",
-        peer: format!("{commands} openssl commands, not synced: {:.0} ms", millis(openssl)),
+        peer: format!(
+            "{commands} openssl commands, not synced: {:.0} ms",
+            millis(openssl)
+        ),
     }])
 }

@@ -21,6 +21,9 @@ use std::process::ExitCode;
 
 use table::Row;
 
+/// A benchmark by its name.
+type Benchmark = (&'static str, fn() -> Outcome);
+
 /// What a benchmark gives, or why it could not be run.
 type Outcome = Result<Vec<Row>, Box<dyn std::error::Error>>;
 
@@ -31,7 +34,7 @@ fn main() -> ExitCode {
     {
         return replay::child(root);
     }
-    let benchmarks: [(&str, fn() -> Outcome); 5] = [
+    let benchmarks: [Benchmark; 5] = [
         ("put-files", put_files::run),
         ("replay", replay::run),
         ("keys", keys::run),
@@ -60,7 +63,14 @@ fn main() -> ExitCode {
     }
     let missed: Vec<&Row> = rows.iter().filter(|row| !row.holds()).collect();
     for row in &missed {
-        eprintln!("bench: {} misses its bound: {} > {}", row.what, row.value, row.bound);
+        eprintln!(
+            "bench: {} misses its bound: {} > {}",
+            row.what, row.value, row.bound
+        );
     }
-    if failed || !missed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    if failed || !missed.is_empty() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }

@@ -59,19 +59,28 @@ impl Step for ManyFiles {
                 origin: Origin::new("built-in", "bench"),
             }))
         };
-        (0..count).map(put).collect::<Result<_, PlanError>>().map(Decision::Do)
+        (0..count)
+            .map(put)
+            .collect::<Result<_, PlanError>>()
+            .map(Decision::Do)
     }
 
     fn expects(&self, _: &Settings) -> Vec<Expectation> {
         let path = TargetPath::new("/many");
         let claim = path.map(|path| Claim::Directory { path });
-        claim.map(|claim| Expectation::now(claim, "Files were put there.")).into_iter().collect()
+        claim
+            .map(|claim| Expectation::now(claim, "Files were put there."))
+            .into_iter()
+            .collect()
     }
 }
 
 /// A sequence of that one step.
-pub(crate) static MANY: Sequence =
-    Sequence { name: "bench", about: "To be measured.", steps: &[&ManyFiles] };
+pub(crate) static MANY: Sequence = Sequence {
+    name: "bench",
+    about: "To be measured.",
+    steps: &[&ManyFiles],
+};
 
 /// An observer that looks away.
 #[derive(Debug)]
@@ -97,7 +106,10 @@ pub(crate) fn settings(count: usize) -> Result<Settings, Box<dyn std::error::Err
 }
 
 /// Writes `count` files through the engine.
-pub(crate) fn through_engine(root: &Path, count: usize) -> Result<Duration, Box<dyn std::error::Error>> {
+pub(crate) fn through_engine(
+    root: &Path,
+    count: usize,
+) -> Result<Duration, Box<dyn std::error::Error>> {
     let host = RealHost::builder().root(root).build();
     let (settings, options) = (settings(count)?, Options::new("bench"));
     let engine = Engine {
@@ -149,6 +161,8 @@ pub(crate) fn run() -> Outcome {
         value: ratios[ROUNDS / 2],
         bound: 2.5,
         unit: "×",
-        peer: format!("temp + rename + one syncfs: {peer:.0} ms; ours {our:.0} ms (medians of {ROUNDS})"),
+        peer: format!(
+            "temp + rename + one syncfs: {peer:.0} ms; ours {our:.0} ms (medians of {ROUNDS})"
+        ),
     }])
 }

@@ -44,7 +44,10 @@ fn replay(root: &str) -> Result<(f64, u64), Box<dyn std::error::Error>> {
     let millis = crate::table::millis(begin.elapsed());
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = peak.and_then(|text| text.trim().strip_suffix(" kB")).unwrap_or("0").trim();
+    let kib = peak
+        .and_then(|text| text.trim().strip_suffix(" kB"))
+        .unwrap_or("0")
+        .trim();
     Ok((millis, kib.parse()?))
 }
 
@@ -63,7 +66,10 @@ fn measure(files: usize) -> Result<(f64, f64, usize), Box<dyn std::error::Error>
             .arg(root.path())
             .output()?;
         let text = String::from_utf8(output.stdout)?;
-        let (millis, kib) = text.trim().split_once(' ').ok_or("the child printed nothing")?;
+        let (millis, kib) = text
+            .trim()
+            .split_once(' ')
+            .ok_or("the child printed nothing")?;
         best = best.min(millis.parse()?);
         memory = memory.max(kib.parse::<f64>()? / 1024.0);
     }

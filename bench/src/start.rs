@@ -12,7 +12,11 @@ fn time(program: &str, arguments: &[&str]) -> std::io::Result<Duration> {
     let begin = Instant::now();
     let output = Command::new(program).args(arguments).output()?;
     let took = begin.elapsed();
-    if output.status.success() { Ok(took) } else { Err(std::io::Error::other("it failed")) }
+    if output.status.success() {
+        Ok(took)
+    } else {
+        Err(std::io::Error::other("it failed"))
+    }
 }
 
 /// Measures `bootlace --version` beside a program that does nothing.
@@ -28,6 +32,9 @@ pub(crate) fn run() -> Outcome {
         value: millis(median(ours)),
         bound: 15.0,
         unit: "ms",
-        peer: format!("/bin/true: {:.2} ms (medians of {ROUNDS})", millis(median(peers))),
+        peer: format!(
+            "/bin/true: {:.2} ms (medians of {ROUNDS})",
+            millis(median(peers))
+        ),
     }])
 }

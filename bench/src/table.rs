@@ -42,7 +42,9 @@ pub(crate) fn text(rows: &[Row]) -> String {
         let mark = if row.holds() { "ok  " } else { "MISS" };
         let (value, bound, unit) = (row.value, row.bound, row.unit);
         let what = &row.what;
-        lines.push(format!("{mark} {what:<58} {value:>9.2} {unit:<4} bound {bound:.1} {unit}\n"));
+        lines.push(format!(
+            "{mark} {what:<58} {value:>9.2} {unit:<4} bound {bound:.1} {unit}\n"
+        ));
         lines.push(format!("       beside: {}\n", row.peer));
     }
     lines.concat()
