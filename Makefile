@@ -1,7 +1,8 @@
 # The one front door. `make` alone lists the targets.
 
 # Programs that the build needs, each with the Debian package that brings it.
-TOOLS := cargo:rustup cc:build-essential
+# openssl and systemctl are what tests compare with.
+TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
 
 # rustup's home is not always on the path of a fresh machine.
 export PATH := $(HOME)/.cargo/bin:$(PATH)

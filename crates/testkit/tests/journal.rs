@@ -3,6 +3,8 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::format_collect,
     clippy::redundant_closure_for_method_calls,
     reason = "the test damages files behind the product's back and fails where it cannot; methods of borrowed engines must be closures"
 )]

@@ -170,12 +170,35 @@ fn enable(
     Ok(())
 }
 
+/// Removes the links of a unit and of those that it brings along, as enabling made them.
 fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> {
-    let gone = |path| Write {
-        path,
-        shape: Shape::Nothing,
-    };
-    Ok(links_to(folders, unit)?.into_iter().map(gone).collect())
+    let mut units = vec![unit.clone()];
+    let mut next = 0;
+    while let Some(unit) = units.get(next).cloned() {
+        next += 1;
+        let also = match find(folders, &unit) {
+            Ok((_, install)) => install.also,
+            // Links of a unit whose file is gone can still be removed.
+            Err(fault) if fault.kind == FaultKind::Preflight => vec![],
+            Err(fault) => return Err(fault),
+        };
+        for name in also {
+            let known = UnitName::parse(&install::expand(&name, &unit));
+            units.extend(known.filter(|known| !units.contains(known)));
+        }
+    }
+    let mut gone: Vec<Write> = Vec::new();
+    for unit in units {
+        for path in links_to(folders, &unit)? {
+            if !gone.iter().any(|known| known.path == path) {
+                gone.push(Write {
+                    path,
+                    shape: Shape::Nothing,
+                });
+            }
+        }
+    }
+    Ok(gone)
 }
 
 /// Lists the links that make a unit start or give it another name.

@@ -60,6 +60,7 @@ fn boot() -> BootId {
 fn first_step() -> Vec<Record> {
     let mut records = vec![
         Record::RunOpened {
+            goal: bootlace_model::step::Choice::default(),
             run: RunId::parse(RUN).unwrap(),
             sequence: "cluster".into(),
             config: serde_json::json!({}),
@@ -110,6 +111,7 @@ fn cut_off() -> Vec<Record> {
         done(7, false),
         Record::TailCut { bytes: 120 },
         Record::RunResumed {
+            goal: None,
             config: Some(serde_json::json!({})),
             tool: "0.1.1".into(),
             boot: boot(),
