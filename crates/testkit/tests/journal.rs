@@ -1,6 +1,18 @@
 //! A journal that someone or something damaged is found out, and the place is named.
 
-#![expect(clippy::disallowed_methods, reason = "the test damages files behind the product's back")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the test damages files behind the product's back"
+)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "helpers of a test fail it where they stand"
+)]
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the methods' paths are not general enough over lifetimes"
+)]
 
 use std::path::PathBuf;
 
@@ -34,7 +46,11 @@ impl Lab {
         options.choice.from = Some("copy-manifests".into());
         options.choice.to = Some("release-info".into());
         let settings = Settings::defaults(Paths { assets, state });
-        let lab = Self { root: tempfile::tempdir().unwrap(), settings, options };
+        let lab = Self {
+            root: tempfile::tempdir().unwrap(),
+            settings,
+            options,
+        };
         lab.with(|engine| engine.run()).unwrap();
         lab
     }
@@ -63,7 +79,7 @@ impl Lab {
     }
 
     fn write(&self, lines: &[String]) {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = lines.join("\n") + "\n";
         std::fs::write(self.journal(), text).unwrap();
     }
 
@@ -79,7 +95,10 @@ impl Lab {
         let fault = result.expect_err(what);
         assert_eq!(fault.kind, FaultKind::Refused, "{what}: {fault}");
         let named = format!("line {line}:");
-        assert!(fault.message.contains(&named), "{what}: {named} is not in {fault}");
+        assert!(
+            fault.message.contains(&named),
+            "{what}: {named} is not in {fault}"
+        );
         assert!(lines < line, "{what}: {lines} lines were handed out");
         for (verb, fault) in [
             ("run", self.with(|engine| engine.run()).map(|_| ())),
@@ -87,7 +106,11 @@ impl Lab {
             ("undo", self.with(|engine| engine.undo()).map(|_| ())),
             ("verify", self.with(|engine| engine.verify()).map(|_| ())),
         ] {
-            assert_eq!(fault.expect_err(verb).kind, FaultKind::Refused, "{what}, {verb}");
+            assert_eq!(
+                fault.expect_err(verb).kind,
+                FaultKind::Refused,
+                "{what}, {verb}"
+            );
         }
     }
 }
@@ -135,7 +158,11 @@ fn a_torn_end_is_cut_noted_and_goes_on() {
     for cut_before_end in [1, 2, 40, 90] {
         let lab = Lab::new();
         let whole = std::fs::read(lab.journal()).unwrap();
-        let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        let last = whole[..whole.len() - 1]
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .unwrap()
+            + 1;
         let cut = whole.len() - cut_before_end;
         std::fs::write(lab.journal(), &whole[..cut]).unwrap();
         // The head was noted when the run was closed, which a crash here would have prevented.
