@@ -15,7 +15,7 @@ use bootlace_testkit::dice::Dice;
 use bootlace_testkit::fake::Death;
 
 /// How many operations of a sequence a quick test disturbs.
-const FEW: u64 = 8;
+const FEW: u64 = 5;
 /// How many operations of a sequence a slow test disturbs.
 const MANY: u64 = 100;
 

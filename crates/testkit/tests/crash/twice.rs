@@ -2,6 +2,8 @@
 
 use bootlace_model::record::Outcome;
 use bootlace_testkit::crash::{Bench, Sample, Wrong};
+use bootlace_testkit::fake::{Death, FakeHost, OperationKind, When};
+use bootlace_testkit::tree::Snapshot;
 
 fn expect(holds: bool, what: &str) -> Result<(), Wrong> {
     if holds {
@@ -60,6 +62,64 @@ fn effects_that_are_already_true_vanish() -> Result<(), Wrong> {
             || bench.case.name.clone(),
             || runs_without_its_journal(&bench),
         );
+    }
+    super::end(sample)
+}
+
+/// Looks at a machine in every way; nothing may come of it.
+fn is_only_looked_at(bench: &Bench, host: &FakeHost) -> Result<(), Wrong> {
+    host.clear_faults();
+    let before = Snapshot::of_fake(host, &[]);
+    let options = bench.options();
+    let engine = bench.engine(host, &options);
+    let looked = [
+        ("explain", engine.explain().map(|_| ())),
+        ("plan", engine.plan().map(|_| ())),
+    ];
+    for (verb, result) in looked {
+        result.map_err(|fault| Wrong::fault(verb, &fault))?;
+    }
+    // Without a run these have nothing to tell; with one they must tell it.
+    let asked = [
+        engine.verify().is_ok(),
+        engine.status().is_ok(),
+        engine.log(&mut |_, _| {}).is_ok(),
+    ];
+    expect(
+        asked == [asked[0]; 3],
+        "verify, status and log do not agree whether there is a run",
+    )?;
+    let changed = host
+        .trace()
+        .into_iter()
+        .find(|operation| operation.kind != OperationKind::Run);
+    if let Some(operation) = changed {
+        return Err(Wrong(format!("looking did this: {operation}")));
+    }
+    let compared = before.compare(&Snapshot::of_fake(host, &[]));
+    compared.map_err(|difference| Wrong(difference.to_string()))
+}
+
+#[test]
+fn looking_changes_nothing() -> Result<(), Wrong> {
+    let mut sample = Sample::begin();
+    for bench in sample.benches()? {
+        let crashed = bench.machine();
+        crashed.crash_at(bench.operations.len() as u64 / 2, When::Before);
+        drop(bench.run(&crashed));
+        crashed.reboot(Death::PowerCut {
+            seed: sample.roll(),
+        });
+        for (when, host) in [
+            ("before a run", bench.machine()),
+            ("after a crash", crashed),
+            ("after a run", bench.finished_machine()?),
+        ] {
+            sample.try_out(
+                || format!("{}, {when}", bench.case.name),
+                || is_only_looked_at(&bench, &host),
+            );
+        }
     }
     super::end(sample)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
-use bootlace_testkit::crash::{Bench, Wrong, cases};
+use bootlace_testkit::crash::{Bench, Sample, Wrong, cases};
 use bootlace_testkit::fake::{Death, Errno, FakeHost, When};
 use bootlace_testkit::meaning::meaning_of;
 use bootlace_testkit::tree::{Entry, Snapshot};
@@ -246,6 +246,11 @@ fn walks(cases_to_try: u32) -> Result<(), Wrong> {
     let case = cases().into_iter().find(|case| case.name == "sampler");
     let case = case.ok_or_else(|| Wrong("the sample sequence is gone".into()))?;
     let bench = Bench::new(case, 1)?;
+    let cases_to_try = if Sample::begin().soak {
+        3000
+    } else {
+        cases_to_try
+    };
     let config = ProptestConfig {
         failure_persistence: None,
         max_shrink_iters: 2000,
@@ -261,7 +266,7 @@ fn walks(cases_to_try: u32) -> Result<(), Wrong> {
 
 #[test]
 fn a_random_walk_ends_where_the_model_says() -> Result<(), Wrong> {
-    walks(20)
+    walks(12)
 }
 
 #[test]
