@@ -7,6 +7,9 @@ TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
 # rustup's home is not always on the path of a fresh machine.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+
 CARGO := cargo
 XTASK := $(CARGO) run --quiet --locked -p xtask --
 BINARY := $(CURDIR)/target/release/bootlace
@@ -38,11 +41,14 @@ check: tools ## The inner loop: format, lints, layers, generated files, quick te
 	$(XTASK) sizes
 	$(XTASK) schemas --check
 	$(call say,check: quick tests)
-	$(CARGO) test --workspace --locked
+	@mkdir -p target
+	$(CARGO) test --workspace --locked 2>&1 | tee target/quick-tests.log
 
 test: check release ## Every test, slow ones included, with the release binary
-	$(call say,test: every test against $(BINARY))
-	BOOTLACE_BIN=$(BINARY) $(CARGO) test --workspace --all-targets --locked -- --include-ignored
+	$(call say,test: the slow tests against $(BINARY))
+	BOOTLACE_BIN=$(BINARY) $(CARGO) test --workspace --locked -- --ignored 2>&1 | tee target/slow-tests.log
+	@awk '/^test result:/ {passed += $$4; failed += $$6} END {printf "%d passed, %d failed\n", passed, failed}' \
+		target/quick-tests.log target/slow-tests.log
 
 soak: release ## The long form of the fault tests: every fault at every step
 	$(call say,soak: every fault at every step; this takes long)
