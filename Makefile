@@ -36,6 +36,7 @@ check: tools ## The inner loop: format, lints, layers, generated files, quick te
 	$(XTASK) layers
 	$(XTASK) sizes
 	$(XTASK) schemas --check
+	$(XTASK) reference --check
 	$(call say,check: quick tests)
 	$(CARGO) test --workspace --locked
 
