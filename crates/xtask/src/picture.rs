@@ -87,7 +87,9 @@ fn script() -> String {
         let shown = command.replace('\'', r"'\''");
         format!("printf '\\033[32m$\\033[0m \\033[1m%s\\033[0m\\n' '{shown}'\n{command}\n")
     };
-    let commands: String = COMMANDS.iter().map(typed).collect();
+    // An empty line before a prompt keeps the commands apart.
+    let commands: Vec<String> = COMMANDS.iter().map(typed).collect();
+    let commands = commands.join("echo\n");
     format!("cd /\n{commands}tmux wait-for -S drawn\nsleep 60\n")
 }
 

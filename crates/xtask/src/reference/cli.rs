@@ -25,7 +25,8 @@ pub(crate) fn page(help: Help<'_>) -> Result<String, Failure> {
     let (own, globals) = split(&top);
     let mut page = INTRODUCTION.to_owned();
     block(&mut page, "## bootlace", &own);
-    block(&mut page, "## Flags everywhere", &globals);
+    let globals = globals.trim_start_matches(GLOBALS).trim_start_matches('\n');
+    block(&mut page, "## Flags everywhere", globals);
     for name in commands(&top) {
         command(&mut page, &[&name], help)?;
     }

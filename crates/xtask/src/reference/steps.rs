@@ -78,7 +78,9 @@ fn list(page: &mut String, name: &str, items: &[String]) {
 
 /// Tells what must hold; what matters for the same reason stands together.
 fn expectations(page: &mut String, expects: &[ExplainedExpectation]) {
-    line(page, "**Checked by**\n");
+    let ending = common_ending(expects);
+    let until = ending.map_or(String::new(), |step| format!(", until [{step}](#{step})"));
+    line(page, &format!("**Checked by**{until}\n"));
     let mut reasons: Vec<&str> = vec![];
     for expected in expects {
         if !reasons.contains(&expected.because.as_str()) {
@@ -88,19 +90,27 @@ fn expectations(page: &mut String, expects: &[ExplainedExpectation]) {
     for reason in reasons {
         line(page, &format!("- {}", literal(reason)));
         for expected in expects.iter().filter(|e| e.because == reason) {
-            line(page, &format!("  - {}", what_and_when(expected)));
+            let until = expected.until.as_deref().filter(|_| ending.is_none());
+            line(page, &format!("  - {}", what_and_when(expected, until)));
         }
     }
     line(page, "");
 }
 
-fn what_and_when(expected: &ExplainedExpectation) -> String {
+/// Returns the step that ends all of the expectations, so that it is told once.
+fn common_ending(expects: &[ExplainedExpectation]) -> Option<&str> {
+    let ending = expects.first()?.until.as_deref()?;
+    let same = |expected: &ExplainedExpectation| expected.until.as_deref() == Some(ending);
+    expects.iter().all(same).then_some(ending)
+}
+
+fn what_and_when(expected: &ExplainedExpectation, until: Option<&str>) -> String {
     let mut text = literal(&expected.what);
     // Writing to a text cannot fail.
     if expected.within_seconds > 0 {
         let _infallible = write!(text, ", within {} s", expected.within_seconds);
     }
-    if let Some(step) = &expected.until {
+    if let Some(step) = until {
         let _infallible = write!(text, ", until [{step}](#{step})");
     }
     text
@@ -174,6 +184,26 @@ mod tests {
             assert!(page.contains(expected), "{expected}\n{page}");
         }
         assert!(!page.contains("**Reads**"), "{page}");
+    }
+
+    #[test]
+    fn an_ending_that_all_share_is_told_once() {
+        let ends = |step: &str| ExplainedExpectation {
+            until: Some(step.into()),
+            ..expectation("a holds", "one")
+        };
+        let text = |expects: &[ExplainedExpectation]| {
+            let mut page = String::new();
+            expectations(&mut page, expects);
+            page
+        };
+        let alike = text(&[ends("last"), ends("last")]);
+        assert_eq!(alike.matches("until [last]").count(), 1, "{alike}");
+        let mixed = text(&[ends("last"), ends("first"), expectation("b", "two")]);
+        assert!(
+            mixed.contains("a holds, until [first](#first)\n"),
+            "{mixed}"
+        );
     }
 
     #[test]
