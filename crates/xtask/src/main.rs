@@ -13,6 +13,8 @@
 mod failure;
 mod layers;
 mod metadata;
+mod picture;
+mod reference;
 mod root;
 mod schemas;
 mod sizes;
@@ -47,6 +49,16 @@ const COMMANDS: &[Command] = &[
         name: "schemas",
         about: "Write the JSON Schemas of all outputs and of the config; --check only compares",
         run: schemas::run,
+    },
+    Command {
+        name: "reference",
+        about: "Write the reference of steps and commands; --check only compares",
+        run: reference::run,
+    },
+    Command {
+        name: "picture",
+        about: "Draw a real run in a real terminal (tmux) as docs/pictures/run.svg",
+        run: picture::run,
     },
 ];
 

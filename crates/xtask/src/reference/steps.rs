@@ -1,0 +1,213 @@
+//! The page of the steps: what `explain` says, one section a step.
+
+use std::fmt::Write as _;
+
+use bootlace_model::view::{ExplainView, ExplainedExpectation, ExplainedStep};
+
+const INTRODUCTION: &str = "\
+What `bootlace explain cluster` says of each step when there is no config. `ASSETS` is the asset
+folder, `/opt/bootlace` below the root unless `--assets` names another. The codes under *known
+failures* are names for ever; the command that looks for these failures is not built yet.
+
+";
+
+/// Lays the page out.
+pub(crate) fn page(view: &ExplainView) -> String {
+    let mut page = format!("# Steps of `{}`\n\n{INTRODUCTION}", view.sequence);
+    page.push_str("| | step | what it does | runs today |\n|---|---|---|---|\n");
+    for (n, step) in view.steps.iter().enumerate() {
+        let (id, number) = (&step.id, n + 1);
+        let runs = if step.built { "yes" } else { "explains itself" };
+        line(
+            &mut page,
+            &format!("| {number} | [{id}](#{id}) | {} | {runs} |", step.title),
+        );
+    }
+    for step in &view.steps {
+        section(&mut page, step);
+    }
+    page
+}
+
+fn line(page: &mut String, text: &str) {
+    page.push_str(text);
+    page.push('\n');
+}
+
+fn section(page: &mut String, step: &ExplainedStep) {
+    line(page, &format!("\n## {}\n\n**{}.**", step.id, step.title));
+    if !step.built {
+        line(page, "*Not built yet: it explains itself and cannot run.*");
+    }
+    line(page, &format!("\n{}\n", step.why.trim()));
+    let needs: Vec<String> = step
+        .needs
+        .iter()
+        .map(|id| format!("[{id}](#{id})"))
+        .collect();
+    list(page, "Needs", &needs);
+    list(page, "Reads", &step.reads);
+    list(page, "Writes", &step.writes);
+    if !step.command.trim().is_empty() {
+        let command = step.command.trim_end();
+        line(page, &format!("**By hand**\n\n```sh\n{command}\n```\n"));
+    }
+    expectations(page, &step.expects);
+    let undo = format!(
+        "**Undone by** {}: {}\n",
+        step.undo.policy.replace('-', " "),
+        step.undo.why
+    );
+    line(page, &undo);
+    if !step.failures.is_empty() {
+        let failures = step.failures.join(", ");
+        line(page, &format!("**Known failures** {failures}"));
+    }
+}
+
+fn list(page: &mut String, name: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    line(page, &format!("**{name}**\n"));
+    for item in items {
+        line(page, &format!("- {}", literal(item)));
+    }
+    line(page, "");
+}
+
+/// Tells what must hold; what matters for the same reason stands together.
+fn expectations(page: &mut String, expects: &[ExplainedExpectation]) {
+    let ending = common_ending(expects);
+    let until = ending.map_or(String::new(), |step| format!(", until [{step}](#{step})"));
+    line(page, &format!("**Checked by**{until}\n"));
+    let mut reasons: Vec<&str> = vec![];
+    for expected in expects {
+        if !reasons.contains(&expected.because.as_str()) {
+            reasons.push(&expected.because);
+        }
+    }
+    for reason in reasons {
+        line(page, &format!("- {}", literal(reason)));
+        for expected in expects.iter().filter(|e| e.because == reason) {
+            let until = expected.until.as_deref().filter(|_| ending.is_none());
+            line(page, &format!("  - {}", what_and_when(expected, until)));
+        }
+    }
+    line(page, "");
+}
+
+/// Returns the step that ends all of the expectations, so that it is told once.
+fn common_ending(expects: &[ExplainedExpectation]) -> Option<&str> {
+    let ending = expects.first()?.until.as_deref()?;
+    let same = |expected: &ExplainedExpectation| expected.until.as_deref() == Some(ending);
+    expects.iter().all(same).then_some(ending)
+}
+
+fn what_and_when(expected: &ExplainedExpectation, until: Option<&str>) -> String {
+    let mut text = literal(&expected.what);
+    // Writing to a text cannot fail.
+    if expected.within_seconds > 0 {
+        let _infallible = write!(text, ", within {} s", expected.within_seconds);
+    }
+    if let Some(step) = until {
+        let _infallible = write!(text, ", until [{step}](#{step})");
+    }
+    text
+}
+
+/// Keeps a text from being read as markup: `*` and `<` stand in patterns and placeholders.
+fn literal(text: &str) -> String {
+    let mut quoted = false;
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        quoted ^= letter == '`';
+        if !quoted && matches!(letter, '*' | '<' | '>' | '_') {
+            safe.push('\\');
+        }
+        safe.push(letter);
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use bootlace_model::view::ExplainedUndo;
+
+    use super::*;
+
+    fn expectation(what: &str, because: &str) -> ExplainedExpectation {
+        ExplainedExpectation {
+            what: what.into(),
+            within_seconds: 0,
+            because: because.into(),
+            until: None,
+        }
+    }
+
+    #[test]
+    fn a_step_is_a_section_with_its_expectations_by_reason() {
+        let step = ExplainedStep {
+            id: "second".into(),
+            title: "Do it".into(),
+            why: "Because.".into(),
+            reads: vec![],
+            writes: vec!["ASSETS/*.yaml".into()],
+            command: "touch x\n".into(),
+            expects: vec![
+                expectation("a holds", "one"),
+                expectation("b holds", "two"),
+                expectation("c holds", "one"),
+            ],
+            undo: ExplainedUndo {
+                policy: "forward-only".into(),
+                why: "It is gone.".into(),
+            },
+            failures: vec!["F-01".into()],
+            needs: vec!["first".into()],
+            built: false,
+        };
+        let page = page(&ExplainView {
+            sequence: "demo".into(),
+            steps: vec![step],
+        });
+        for expected in [
+            "| 1 | [second](#second) | Do it | explains itself |\n",
+            "\n## second\n\n**Do it.**\n*Not built yet",
+            "**Needs**\n\n- [first](#first)\n",
+            "**Writes**\n\n- ASSETS/\\*.yaml\n",
+            "```sh\ntouch x\n```\n",
+            "- one\n  - a holds\n  - c holds\n- two\n  - b holds\n",
+            "**Undone by** forward only: It is gone.\n",
+            "**Known failures** F-01\n",
+        ] {
+            assert!(page.contains(expected), "{expected}\n{page}");
+        }
+        assert!(!page.contains("**Reads**"), "{page}");
+    }
+
+    #[test]
+    fn an_ending_that_all_share_is_told_once() {
+        let ends = |step: &str| ExplainedExpectation {
+            until: Some(step.into()),
+            ..expectation("a holds", "one")
+        };
+        let text = |expects: &[ExplainedExpectation]| {
+            let mut page = String::new();
+            expectations(&mut page, expects);
+            page
+        };
+        let alike = text(&[ends("last"), ends("last")]);
+        assert_eq!(alike.matches("until [last]").count(), 1, "{alike}");
+        let mixed = text(&[ends("last"), ends("first"), expectation("b", "two")]);
+        assert!(
+            mixed.contains("a holds, until [first](#first)\n"),
+            "{mixed}"
+        );
+    }
+
+    #[test]
+    fn markup_is_literal_outside_of_code() {
+        assert_eq!(literal("a_b `c_d` <e>"), "a\\_b `c_d` \\<e\\>");
+    }
+}
