@@ -126,6 +126,23 @@ pub struct Issuer {
     pub key: TargetPath,
 }
 
+impl Issuer {
+    /// Names who signs a certificate: by file name beside it, else by path, for there are several
+    /// authorities of the same file name.
+    pub(crate) fn shown(issuer: Option<&Self>, certificate: &TargetPath) -> String {
+        let Some(issuer) = issuer else {
+            return "itself".into();
+        };
+        let beside = issuer.certificate.parent() == certificate.parent();
+        let path = &issuer.certificate;
+        if beside {
+            path.name().to_owned()
+        } else {
+            path.to_string()
+        }
+    }
+}
+
 /// Downloads a file whose digest is known beforehand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetch {

@@ -107,9 +107,7 @@ impl Claim {
                 issuer,
                 ..
             } => {
-                let by = issuer
-                    .as_ref()
-                    .map_or("itself", |issuer| issuer.certificate.name());
+                let by = Issuer::shown(issuer.as_ref(), path);
                 format!("{path} is valid for {}, signed by {by}", request.subject)
             }
             Self::ListedFiles { index, .. } => format!("every file listed in {index} is as listed"),

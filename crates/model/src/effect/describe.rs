@@ -1,6 +1,6 @@
 //! Effects in words and as the line a person would type.
 
-use super::{AlreadyRan, Body, CommandUndo, Effect, Part, UnitState, Via};
+use super::{AlreadyRan, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
 use crate::node::Attributes;
 use crate::shell;
 
@@ -43,10 +43,7 @@ impl Effect {
                 key.algorithm
             ),
             Self::IssueCertificate(issue) => {
-                let by = issue
-                    .issuer
-                    .as_ref()
-                    .map_or("itself", |issuer| issuer.certificate.name());
+                let by = Issuer::shown(issue.issuer.as_ref(), &issue.path);
                 format!(
                     "{}, signed by {by}, {} days",
                     issue.request.subject,

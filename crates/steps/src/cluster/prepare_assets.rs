@@ -52,7 +52,7 @@ static ABOUT: About = About {
     ],
     writes: &["ASSETS/tls/", "ASSETS/auth/", "ASSETS/records/node.json"],
     command: "\
-# `bootlace plan cluster --only prepare-assets` prints the line for every single file, such as
+# `bootlace plan cluster --only prepare-assets -v` prints the line for every single file, such as
 install -d -m 0700 ASSETS/tls ASSETS/tls/etcd ASSETS/auth
 (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ASSETS/tls/ca.key)
 openssl req -x509 -new -key ASSETS/tls/ca.key -subj /CN=kubernetes -days 3650 \\
