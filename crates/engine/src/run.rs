@@ -28,6 +28,12 @@ impl Engine<'_> {
             None => None,
             Some(run) => Some(store.read(run, &mut |_, _| {})?),
         };
+        if let (Some(named), Some(state)) = (&self.options.run, &state)
+            && state.outcome == Some(Outcome::Undone)
+        {
+            // To begin anew is fine, but not beside another run that may still stand.
+            return Err(crate::resume::taken_back(named, self.sequence.name));
+        }
         let state = state.filter(|state| state.outcome != Some(Outcome::Undone));
         let is_settled = |id: &StepId| state.as_ref().is_some_and(|state| state.is_settled(id));
         self.check_built(&chosen, is_settled)?;

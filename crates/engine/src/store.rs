@@ -71,17 +71,18 @@ impl<'a> Store<'a> {
         named: Option<&RunId>,
     ) -> Result<Option<RunId>, Fault> {
         let runs = self.runs()?;
+        let infix = format!("-{sequence}-");
         if let Some(named) = named {
-            return if runs.contains(named) {
+            return if runs.contains(named) && named.as_str().contains(&infix) {
                 Ok(Some(named.clone()))
             } else {
-                Err(
-                    Fault::new(FaultKind::Usage, format!("there is no run {named}"))
-                        .hint("`bootlace runs` lists them"),
+                Err(Fault::new(
+                    FaultKind::Usage,
+                    format!("there is no run {named} of {sequence}"),
                 )
+                .hint("`bootlace runs` lists them"))
             };
         }
-        let infix = format!("-{sequence}-");
         for run in runs
             .into_iter()
             .rev()

@@ -288,3 +288,16 @@ fn a_lost_before_image_keeps_one_file_and_not_the_whole_undo() {
     assert_eq!(view.refused, vec![], "it was put back by hand");
     assert_eq!(std::fs::read(&theirs).unwrap(), b"theirs");
 }
+
+#[test]
+fn a_run_that_was_taken_back_is_not_begun_anew_by_its_name() {
+    let mut lab = Lab::new();
+    let first = lab.with(|engine| engine.undo()).unwrap().run;
+    let second = lab.with(|engine| engine.run()).unwrap().run;
+    lab.options.run = bootlace_model::ids::RunId::parse(&first);
+    let fault = lab.with(|engine| engine.run()).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Preflight, "{fault}");
+    lab.options.run = None;
+    let newest = lab.with(|engine| engine.status()).unwrap().run;
+    assert_eq!(newest, second.to_string(), "no run was begun beside it");
+}
