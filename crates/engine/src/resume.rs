@@ -67,7 +67,8 @@ impl Engine<'_> {
             drop(open);
             return self.run_towards(goal);
         }
-        let config = (!changes.is_empty()).then(|| self.config());
+        // Every step that stands becomes outdated by it: a crash must not make it count as done.
+        let config = self.options.replan.then(|| self.config());
         open.journal.write(
             self.host,
             vec![Record::RunResumed {

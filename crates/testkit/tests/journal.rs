@@ -301,3 +301,23 @@ fn a_run_that_was_taken_back_is_not_begun_anew_by_its_name() {
     let newest = lab.with(|engine| engine.status()).unwrap().run;
     assert_eq!(newest, second.to_string(), "no run was begun beside it");
 }
+
+#[test]
+fn what_was_to_be_planned_again_is_not_done_before_its_turn_came() {
+    let mut lab = Lab::new();
+    lab.settings.cluster.name = "other".into();
+    let whole = lab.options.choice.clone();
+    lab.options.choice = bootlace_model::step::Choice {
+        only: Some("release-info".into()),
+        ..Default::default()
+    };
+    lab.options.replan = true;
+    let part = lab.with(|engine| engine.run()).unwrap();
+    assert_eq!(part.steps_done, 1);
+    lab.options.choice = whole;
+    lab.options.replan = false;
+    let rest = lab.with(|engine| engine.run()).unwrap();
+    assert_eq!(rest.steps_done, 1, "copy-manifests stood for the old name");
+    let again = lab.with(|engine| engine.run()).unwrap();
+    assert_eq!(again.steps_done, 0);
+}
