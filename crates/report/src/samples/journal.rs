@@ -62,6 +62,7 @@ fn first_step() -> Vec<Record> {
         Record::RunOpened {
             run: RunId::parse(RUN).unwrap(),
             sequence: "cluster".into(),
+            goal: bootlace_model::step::Choice::default(),
             config: serde_json::json!({}),
             tool: "0.1.0".into(),
             boot: boot(),
@@ -110,6 +111,7 @@ fn cut_off() -> Vec<Record> {
         done(7, false),
         Record::TailCut { bytes: 120 },
         Record::RunResumed {
+            goal: None,
             config: Some(serde_json::json!({})),
             tool: "0.1.1".into(),
             boot: boot(),
