@@ -1,5 +1,6 @@
 //! Reading config files: those that a person names, else those in `/etc/bootlace` of the root.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use bootlace_engine::port::Host;
@@ -49,7 +50,11 @@ fn read(file: &Path) -> Result<ConfigFile, Fault> {
             .hint("check the name after --config")
             .hint("`bootlace config print-defaults` prints a config to begin with")
     };
-    let bytes = std::fs::read(file).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    // A device may never end; one byte more than is accepted is enough to be refused.
+    std::fs::File::open(file)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
     // Relative folders in the file begin where the file really lies.
     let real = file.canonicalize().map_err(unreadable)?;
     let base = real.parent().unwrap_or(Path::new("/"));

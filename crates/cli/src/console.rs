@@ -129,9 +129,9 @@ impl Console {
         }
     }
 
-    /// Says something that is not data, unless only failures are wanted.
+    /// Says something that is not data, unless only failures are wanted or a program listens.
     pub(crate) fn say(&self, text: &str) {
-        if !self.is_quiet() {
+        if !self.is_quiet() && self.progress.mode != Mode::Json {
             print_stderr(text);
         }
     }

@@ -17,9 +17,7 @@ impl Engine<'_> {
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         let state = store.read(&run, &mut |_, _| {})?;
         if state.outcome == Some(Outcome::Undone) {
-            let message = format!("the run {run} was taken back, so there is nothing to resume");
-            return Err(Fault::new(FaultKind::Preflight, message)
-                .hint(format!("`bootlace run {}` begins anew", self.sequence.name)));
+            return Err(taken_back(&run, self.sequence.name));
         }
         let asked = &self.options.choice;
         self.run_towards(if *asked == Choice::default() {
@@ -64,7 +62,13 @@ impl Engine<'_> {
             });
         }
         let open = store.open(store.lock()?, run)?;
-        let config = (!changes.is_empty()).then(|| self.config());
+        if open.journal.with_state(|now| now != state) {
+            // Another process worked on it between the look and the lock, so judge again.
+            drop(open);
+            return self.run_towards(goal);
+        }
+        // Every step that stands becomes outdated by it: a crash must not make it count as done.
+        let config = self.options.replan.then(|| self.config());
         open.journal.write(
             self.host,
             vec![Record::RunResumed {
@@ -111,6 +115,12 @@ fn changed(run: &RunId, changes: Vec<String>) -> Fault {
         .hint("or put the old settings back, or `bootlace undo` first");
     fault.details = changes;
     fault
+}
+
+/// Says that a run cannot go on because it was taken back.
+pub(crate) fn taken_back(run: &RunId, sequence: &str) -> Fault {
+    let message = format!("the run {run} was taken back, so there is nothing to resume");
+    Fault::new(FaultKind::Preflight, message).hint(format!("`bootlace run {sequence}` begins anew"))
 }
 
 fn half_undone(run: &RunId, sequence: &str) -> Fault {

@@ -28,10 +28,18 @@ impl Engine<'_> {
             None => None,
             Some(run) => Some(store.read(run, &mut |_, _| {})?),
         };
+        if let (Some(named), Some(state)) = (&self.options.run, &state)
+            && state.outcome == Some(Outcome::Undone)
+        {
+            // To begin anew is fine, but not beside another run that may still stand.
+            return Err(crate::resume::taken_back(named, self.sequence.name));
+        }
         let state = state.filter(|state| state.outcome != Some(Outcome::Undone));
         let is_settled = |id: &StepId| state.as_ref().is_some_and(|state| state.is_settled(id));
         self.check_built(&chosen, is_settled)?;
-        self.check_needs(&chosen, is_settled)?;
+        self.check_needs(&chosen, |id| {
+            state.as_ref().is_some_and(|state| state.stands(id))
+        })?;
         if let (Some(run), Some(state)) = (&found, &state) {
             return self.go_on(&store, run, state, goal, &chosen);
         }
@@ -159,18 +167,14 @@ impl Engine<'_> {
         )))
     }
 
-    fn check_needs(
-        &self,
-        chosen: &[usize],
-        is_settled: impl Fn(&StepId) -> bool,
-    ) -> Result<(), Fault> {
+    fn check_needs(&self, chosen: &[usize], stands: impl Fn(&StepId) -> bool) -> Result<(), Fault> {
         for position in chosen {
             let step = self.sequence.steps[*position];
             for need in step.needs() {
                 let among = chosen
                     .iter()
                     .any(|other| self.sequence.steps[*other].name() == *need);
-                if among || is_settled(&self.sequence.id(need)) {
+                if among || stands(&self.sequence.id(need)) {
                     continue;
                 }
                 let name = self.sequence.name;

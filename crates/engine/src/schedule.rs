@@ -32,7 +32,7 @@ impl<'a> Waiting<'a> {
         let left: BTreeSet<usize> = todo.iter().copied().collect();
         let done = |position: usize, name: &str| {
             let id = engine.sequence.id(name);
-            !left.contains(&position) && run.journal.with_state(|state| state.is_settled(&id))
+            !left.contains(&position) && run.journal.with_state(|state| state.stands(&id))
         };
         let steps = engine.sequence.steps.iter().enumerate();
         let settled = steps.filter(|(position, step)| done(*position, step.name()));

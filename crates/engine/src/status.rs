@@ -107,11 +107,7 @@ pub fn runs(
                 let known = sequences
                     .iter()
                     .find(|sequence| sequence.name == state.sequence);
-                let done = state
-                    .steps
-                    .keys()
-                    .filter(|step| state.is_settled(step))
-                    .count();
+                let done = state.steps.keys().filter(|step| state.stands(step)).count();
                 RunSummary {
                     run: id.to_string(),
                     sequence: state.sequence.clone(),

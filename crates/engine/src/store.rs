@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::blobs::{BLOBS_FOLDER, Blobs};
 use crate::effects::remove_product;
 use crate::folders::Folders;
-use crate::journal::{JOURNAL_FILE, Journal, has_first_line, read_journal};
-use crate::port::{Dir, Host, Lock};
+use crate::journal::{Damage, JOURNAL_FILE, Journal, ReadJournal, has_first_line, read_journal};
+use crate::port::{Dir, Host, Lock, LogFile};
 
 const LOCK_FILE: &str = "lock";
 const RUNS_FOLDER: &str = "runs";
@@ -71,17 +71,18 @@ impl<'a> Store<'a> {
         named: Option<&RunId>,
     ) -> Result<Option<RunId>, Fault> {
         let runs = self.runs()?;
+        let infix = format!("-{sequence}-");
         if let Some(named) = named {
-            return if runs.contains(named) {
+            return if runs.contains(named) && named.as_str().contains(&infix) {
                 Ok(Some(named.clone()))
             } else {
-                Err(
-                    Fault::new(FaultKind::Usage, format!("there is no run {named}"))
-                        .hint("`bootlace runs` lists them"),
+                Err(Fault::new(
+                    FaultKind::Usage,
+                    format!("there is no run {named} of {sequence}"),
                 )
+                .hint("`bootlace runs` lists them"))
             };
         }
-        let infix = format!("-{sequence}-");
         for run in runs
             .into_iter()
             .rev()
@@ -119,14 +120,14 @@ impl<'a> Store<'a> {
         let missing = || Fault::internal(format!("the run {run} has no folder {place}"));
         let dir = self.host.open_dir(&place)?.ok_or_else(missing)?;
         if dir.stat(JOURNAL_FILE)?.is_none() {
-            return Err(empty_run(run, &place));
+            return Err(self.empty_run(run, &place)?);
         }
         let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
         let file = format!("{place}/{JOURNAL_FILE}");
-        let read = read_journal(log.as_ref(), sink).map_err(|fault| fault.in_file(&file))?;
-        check_head(dir.as_ref(), read.lines).map_err(|fault| fault.in_file(&file))?;
+        let read = read_checked(run, dir.as_ref(), log.as_ref(), sink);
+        let read = read.map_err(|fault| fault.in_file(&file))?;
         if read.state.run.is_none() {
-            return Err(empty_run(run, &place));
+            return Err(self.empty_run(run, &place)?);
         }
         Ok(read.state)
     }
@@ -213,13 +214,13 @@ impl<'a> Store<'a> {
             0o700,
         )?;
         let mut log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
-        let read = read_journal(log.as_ref(), &mut |_, _| {}).map_err(|f| f.in_file(&file))?;
-        check_head(dir.as_ref(), read.lines).map_err(|fault| fault.in_file(&file))?;
+        let read = read_checked(run, dir.as_ref(), log.as_ref(), &mut |_, _| {});
+        let read = read.map_err(|fault| fault.in_file(&file))?;
         if read.torn > 0 {
             log.truncate(read.good)?;
         }
         if read.state.run.is_none() {
-            return Err(empty_run(run, &path));
+            return Err(self.empty_run(run, &path)?);
         }
         let journal = Journal::new(log, read.lines, read.last, read.state)?;
         if read.torn > 0 {
@@ -244,16 +245,37 @@ impl<'a> Store<'a> {
         Ok(())
     }
 
-    /// Tells whether a run's journal holds a first record; without one nothing happened in it.
+    /// Tells whether a run ever had a first record; without one nothing happened in it.
+    ///
+    /// The head and the blobs come after that record, so they speak for a journal that is lost.
     fn is_begun(&self, run: &RunId) -> Result<bool, Fault> {
         let Some(dir) = self.host.open_dir(&self.run_path(run)?)? else {
             return Ok(false);
         };
+        let blobs = self.run_path(run)?.join(BLOBS_FOLDER);
+        let blobs = self.host.open_dir(&blobs.map_err(|bad| bad_state(&bad))?)?;
+        let blobs = blobs.map_or(Ok(vec![]), |blobs| blobs.list())?;
+        if dir.stat(HEAD_FILE)?.is_some() || !blobs.is_empty() {
+            return Ok(true);
+        }
         if dir.stat(JOURNAL_FILE)?.is_none() {
             return Ok(false);
         }
         let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
         has_first_line(log.as_ref())
+    }
+
+    /// Says why there is nothing to read in a run.
+    fn empty_run(&self, run: &RunId, place: &TargetPath) -> Result<Fault, Fault> {
+        if self.is_begun(run)? {
+            let reason = "it and all that followed it are lost".to_owned();
+            let damage = Damage { line: 1, reason };
+            return Ok(Fault::from(damage).in_file(format!("{place}/{JOURNAL_FILE}")));
+        }
+        let message = format!("the run {run} was cut off before its first record");
+        Ok(Fault::refused(message)
+            .in_file(place.as_str())
+            .hint("nothing was done in it; `bootlace run` begins anew"))
     }
 
     fn run_path(&self, run: &RunId) -> Result<TargetPath, Fault> {
@@ -300,29 +322,48 @@ impl OpenRun {
     }
 }
 
-fn check_head(dir: &dyn Dir, lines: u64) -> Result<(), Fault> {
-    if dir.stat(HEAD_FILE)?.is_none() {
-        return Ok(());
-    }
-    // A head that a power cut tore says nothing; it is only ever behind the journal.
-    let Ok(head) = serde_json::from_slice::<Head>(&dir.read(HEAD_FILE, 4096)?) else {
-        return Ok(());
-    };
-    if head.lines > lines {
-        let reason = format!("the {} lines from here on are lost", head.lines - lines);
-        return Err(crate::journal::Damage {
-            line: lines + 1,
-            reason,
+/// Reads a journal, and compares it with its run's name and with the head that was noted for it.
+fn read_checked(
+    run: &RunId,
+    dir: &dyn Dir,
+    log: &dyn LogFile,
+    sink: &mut dyn FnMut(&str, &Line),
+) -> Result<ReadJournal, Fault> {
+    let head = read_head(dir)?;
+    let mut at_head = None;
+    let read = read_journal(log, &mut |text, line| {
+        if head.as_ref().is_some_and(|head| head.lines == line.seq) {
+            at_head = Some(line.prev);
         }
-        .into());
+        sink(text, line);
+    })?;
+    let damage = |line, reason| Err(Damage { line, reason }.into());
+    if let Some(other) = read.state.run.as_ref().filter(|other| *other != run) {
+        return damage(1, format!("it is the journal of another run, {other}"));
     }
-    Ok(())
+    let Some(head) = head else { return Ok(read) };
+    if head.lines > read.lines {
+        let reason = format!(
+            "the {} lines from here on are lost",
+            head.lines - read.lines
+        );
+        return damage(read.lines + 1, reason);
+    }
+    // Each line holds the hash of all before it, so one hash speaks for every line up to it.
+    if at_head.unwrap_or(read.last) != head.hash {
+        let reason = format!("it is not what {HEAD_FILE} beside it says");
+        return damage(head.lines, reason);
+    }
+    Ok(read)
 }
 
-fn empty_run(run: &RunId, place: &TargetPath) -> Fault {
-    Fault::refused(format!("the run {run} was cut off before its first record"))
-        .in_file(place.as_str())
-        .hint("nothing was done in it; `bootlace run` begins anew")
+/// Reads how far the journal had come; none if that was never noted.
+fn read_head(dir: &dyn Dir) -> Result<Option<Head>, Fault> {
+    if dir.stat(HEAD_FILE)?.is_none() {
+        return Ok(None);
+    }
+    // A head that a power cut tore says nothing; it is only ever behind the journal.
+    Ok(serde_json::from_slice(&dir.read(HEAD_FILE, 4096)?).ok())
 }
 
 fn bad_state(bad: &bootlace_model::path::BadPath) -> Fault {

@@ -68,6 +68,11 @@ impl Engine<'_> {
         self.check_return(&state)?;
         self.check_dependents(&state, &chosen)?;
         let open = store.open(store.lock()?, &run)?;
+        if open.journal.with_state(|now| *now != state) {
+            // Another process worked on it between the look and the lock, so judge again.
+            drop(open);
+            return self.undo();
+        }
         let (tool, boot) = (self.options.tool.clone(), self.boot());
         let insecure = self.options.insecure.clone();
         open.journal.write(

@@ -69,7 +69,7 @@ pub enum Record {
         /// Which steps were asked for, if steps were.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         goal: Option<Choice>,
-        /// The settings in force, if they were changed on purpose.
+        /// The settings in force, if every step is to be planned again by them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         config: Option<serde_json::Value>,
         /// This tool's version.

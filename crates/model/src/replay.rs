@@ -24,6 +24,8 @@ pub struct StepProgress {
     pub reason: Option<String>,
     /// Why it failed.
     pub fault: Option<Fault>,
+    /// Whether everything was to be planned again since it ended, and its turn did not come yet.
+    pub outdated: bool,
 }
 
 impl StepProgress {
@@ -35,6 +37,7 @@ impl StepProgress {
             evidence: vec![],
             reason: None,
             fault: None,
+            outdated: false,
         }
     }
 }
@@ -63,7 +66,7 @@ pub struct RunState {
     pub goal: Choice,
     /// The settings in force.
     pub config: serde_json::Value,
-    /// The tool's version that worked on it last.
+    /// The version of the tool that the steps were planned by.
     pub tool: String,
     /// The boot in which it was worked on last.
     pub boot: Option<BootId>,
@@ -142,8 +145,9 @@ impl RunState {
                 insecure,
             } => {
                 self.goal = goal.unwrap_or(std::mem::take(&mut self.goal));
-                self.config = config.unwrap_or(std::mem::take(&mut self.config));
-                self.tool = tool;
+                if let Some(config) = config {
+                    self.plan_again(config, tool);
+                }
                 self.boot = Some(boot);
                 for name in insecure {
                     if !self.insecure.contains(&name) {
@@ -203,6 +207,15 @@ impl RunState {
         Ok(())
     }
 
+    /// Takes new settings in: until a step ends again, it is one of the old settings.
+    fn plan_again(&mut self, config: serde_json::Value, tool: String) {
+        self.config = config;
+        self.tool = tool;
+        for progress in self.steps.values_mut() {
+            progress.outdated = true;
+        }
+    }
+
     fn apply_end(&mut self, record: Record, at: jiff::Timestamp) {
         match record {
             Record::Verified { step, evidence } => {
@@ -241,8 +254,15 @@ impl RunState {
         }
     }
 
-    /// Tells whether a step is verified or skipped, so that later steps may count on it.
+    /// Tells whether a step is verified or skipped for the settings in force, so that nothing is
+    /// left to do in it.
     pub fn is_settled(&self, step: &StepId) -> bool {
+        let outdated = self.steps.get(step).is_some_and(|step| step.outdated);
+        self.stands(step) && !outdated
+    }
+
+    /// Tells whether a step is verified or skipped, so that later steps may count on it.
+    pub fn stands(&self, step: &StepId) -> bool {
         let state = self.steps.get(step).map(|progress| progress.state);
         matches!(state, Some(StepStateView::Done | StepStateView::Skipped))
     }

@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::format_collect,
@@ -35,19 +36,23 @@ struct Lab {
 impl Lab {
     /// Runs what is quick to run, so that there is a journal.
     fn new() -> Self {
+        let lab = Self::empty();
+        lab.with(|engine| engine.run()).unwrap();
+        lab
+    }
+
+    fn empty() -> Self {
         let assets = TargetPath::new("/opt/bootlace").unwrap();
         let state = TargetPath::new("/var/lib/bootlace").unwrap();
         let mut options = Options::new("test");
         options.choice.from = Some("copy-manifests".into());
         options.choice.to = Some("release-info".into());
         let settings = Settings::defaults(Paths { assets, state });
-        let lab = Self {
+        Self {
             root: tempfile::tempdir().unwrap(),
             settings,
             options,
-        };
-        lab.with(|engine| engine.run()).unwrap();
-        lab
+        }
     }
 
     fn with<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
@@ -74,7 +79,10 @@ impl Lab {
     }
 
     fn write(&self, lines: &[String]) {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = lines
+            .iter()
+            .flat_map(|line| [line, "\n"])
+            .collect::<String>();
         std::fs::write(self.journal(), text).unwrap();
     }
 
@@ -202,4 +210,116 @@ fn a_record_of_a_newer_version_is_kept_and_read_over() {
     });
     assert_eq!((result, raw), (Ok(()), vec![newer]));
     lab.with(|engine| engine.verify()).unwrap();
+}
+
+#[test]
+fn a_journal_that_is_gone_is_missed_and_what_is_beside_it_is_kept() {
+    for emptied in [true, false] {
+        let lab = Lab::new();
+        let blob = lab.journal().with_file_name("blobs").join("before");
+        std::fs::write(&blob, "what was there").unwrap();
+        if emptied {
+            std::fs::write(lab.journal(), "").unwrap();
+        } else {
+            std::fs::remove_file(lab.journal()).unwrap();
+        }
+        lab.must_find_damage("gone", 1);
+        std::fs::remove_file(lab.journal().with_file_name("head.json")).unwrap();
+        lab.must_find_damage("gone with its head", 1);
+        assert!(blob.exists(), "only it knows what was there before the run");
+    }
+}
+
+#[test]
+fn the_journal_of_another_run_is_not_believed() {
+    let (lab, other) = (Lab::new(), Lab::new());
+    lab.write(&other.lines());
+    for head_is_there in [true, false] {
+        let (_, result) = lab.read();
+        let fault = result.expect_err("every line fits the one before it");
+        assert_eq!(fault.kind, FaultKind::Refused, "{fault}");
+        assert!(fault.message.contains("another run"), "{fault}");
+        let undone = lab.with(|engine| engine.undo());
+        assert_eq!(undone.expect_err("undo").kind, FaultKind::Refused);
+        if head_is_there {
+            std::fs::remove_file(lab.journal().with_file_name("head.json")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_journal_that_was_written_anew_does_not_fit_its_head() {
+    let lab = Lab::new();
+    let mut prev = Digest::of(b"");
+    let mut anew = Vec::new();
+    for line in lab.lines() {
+        let mut line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        line["at"] = "2030-01-01T00:00:00Z".into();
+        line["prev"] = prev.to_string().into();
+        line.as_object_mut().unwrap().remove("hash");
+        let text = line.to_string();
+        let content = text.strip_suffix('}').unwrap();
+        prev = Digest::of(content.as_bytes());
+        anew.push(format!("{content},\"hash\":\"{prev}\"}}"));
+    }
+    lab.write(&anew);
+    let (_, result) = lab.read();
+    let fault = result.expect_err("every hash fits, but not to the head");
+    assert!(fault.message.contains("head.json"), "{fault}");
+}
+
+#[test]
+fn a_lost_before_image_keeps_one_file_and_not_the_whole_undo() {
+    let lab = Lab::empty();
+    let theirs = lab.root.path().join("opt/bootlace/records/release.json");
+    std::fs::create_dir_all(theirs.parent().unwrap()).unwrap();
+    std::fs::write(&theirs, "theirs").unwrap();
+    lab.with(|engine| engine.run()).unwrap();
+    let blobs = lab.journal().with_file_name("blobs");
+    for blob in std::fs::read_dir(blobs).unwrap() {
+        std::fs::remove_file(blob.unwrap().path()).unwrap();
+    }
+    let view = lab.with(|engine| engine.undo()).unwrap();
+    let left: Vec<&str> = view.refused.iter().map(|left| &*left.target).collect();
+    assert_eq!(left, ["/opt/bootlace/records/release.json"]);
+    assert!(view.undone > 0, "the rest is taken back");
+    std::fs::write(&theirs, "theirs").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(&theirs, mode).unwrap();
+    let view = lab.with(|engine| engine.undo()).unwrap();
+    assert_eq!(view.refused, vec![], "it was put back by hand");
+    assert_eq!(std::fs::read(&theirs).unwrap(), b"theirs");
+}
+
+#[test]
+fn a_run_that_was_taken_back_is_not_begun_anew_by_its_name() {
+    let mut lab = Lab::new();
+    let first = lab.with(|engine| engine.undo()).unwrap().run;
+    let second = lab.with(|engine| engine.run()).unwrap().run;
+    lab.options.run = bootlace_model::ids::RunId::parse(&first);
+    let fault = lab.with(|engine| engine.run()).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Preflight, "{fault}");
+    lab.options.run = None;
+    let newest = lab.with(|engine| engine.status()).unwrap().run;
+    assert_eq!(newest, second.to_string(), "no run was begun beside it");
+}
+
+#[test]
+fn what_was_to_be_planned_again_is_not_done_before_its_turn_came() {
+    let mut lab = Lab::new();
+    lab.settings.cluster.name = "other".into();
+    let whole = lab.options.choice.clone();
+    lab.options.choice = bootlace_model::step::Choice {
+        only: Some("release-info".into()),
+        ..Default::default()
+    };
+    lab.options.replan = true;
+    let part = lab.with(|engine| engine.run()).unwrap();
+    assert_eq!(part.steps_done, 1);
+    lab.options.choice = whole;
+    lab.options.replan = false;
+    let rest = lab.with(|engine| engine.run()).unwrap();
+    assert_eq!(rest.steps_done, 1, "copy-manifests stood for the old name");
+    let again = lab.with(|engine| engine.run()).unwrap();
+    assert_eq!(again.steps_done, 0);
 }

@@ -97,3 +97,11 @@ fn the_schema_describes_the_config() {
             .contains("kubernetesVersion:")
     );
 }
+
+#[test]
+fn a_file_without_end_is_not_read_to_its_end() {
+    let place = Place::new();
+    let said = place.call("plan cluster --config /dev/zero");
+    assert!(said.starts_with("code: 3\n"), "{said}");
+    assert!(said.contains("is larger than"), "{said}");
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bootlace_model::effect::Effect;
-use bootlace_model::fault::Fault;
+use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::{Digest, RunId};
 use bootlace_model::node::{Node, NodeState};
 use bootlace_model::path::TargetPath;
@@ -110,8 +110,7 @@ impl Staging {
             return Ok(self.stage_removal(folders, &write.path)?);
         }
         let (dir, made) = folders.make_holding(&write.path)?;
-        let outside = || Fault::internal(format!("{} has no folder to be in", write.path));
-        let dir = dir.ok_or_else(outside)?;
+        let dir = dir.ok_or_else(|| nowhere(&write.path))?;
         let name = write.path.name().to_owned();
         for above in made.into_iter().chain([dir.clone()]) {
             self.changed.insert(above.path().clone(), above);
@@ -260,6 +259,15 @@ impl Staging {
         }
         Ok(NodeState::Absent)
     }
+}
+
+/// Says that a folder on the way is taken by a link that leads to nothing.
+fn nowhere(path: &TargetPath) -> Fault {
+    let message = format!("{path} has no folder to be in: a link on the way to it leads nowhere");
+    Fault::new(FaultKind::Preflight, message)
+        .in_file(path.as_str())
+        .because("Links are followed inside the root only, and nothing is made where they point.")
+        .hint("look at the links on the way with `namei -l PATH`, below the root that you gave")
 }
 
 fn is_not_empty(error: &std::io::Error) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bootlace_model::effect::{CommandUndo, Product};
-use bootlace_model::fault::Fault;
+use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
 use bootlace_model::record::Record;
@@ -38,7 +38,7 @@ impl Engine<'_> {
         let mut verdicts = Vec::with_capacity(group.len());
         let mut intents = Vec::new();
         for deed in group {
-            let verdict = self.judge_deed(&folders, deed, &then)?;
+            let verdict = self.judge_deed(run, &folders, deed, &then)?;
             if matches!(verdict, Verdict::Undone { .. }) {
                 intents.push(Record::UndoIntent { n: deed.n });
                 for node in &deed.before.nodes {
@@ -62,7 +62,7 @@ impl Engine<'_> {
                 .iter()
                 .find(|node| left.contains(&node.path));
             if let Some(node) = held {
-                let why = "something is in it that this run did not make".to_owned();
+                let why = "something is still in it".to_owned();
                 *verdict = Verdict::Refused(node.path.to_string(), why);
             }
         }
@@ -71,6 +71,7 @@ impl Engine<'_> {
 
     fn judge_deed(
         &self,
+        run: &OpenRun,
         folders: &Folders<'_>,
         deed: &Deed,
         then: &BTreeMap<TargetPath, NodeState>,
@@ -84,12 +85,18 @@ impl Engine<'_> {
                 Some(state) => state.clone(),
                 None => folders.look(&node.path)?,
             };
-            if let Judgement::Edited(how) = judge(deed, node, &now) {
-                if !self.options.force {
+            match judge(deed, node, &now) {
+                Judgement::AsBefore => continue,
+                Judgement::Ours => {}
+                Judgement::Edited(how) if !self.options.force => {
                     let why = format!("it was edited since: {how}");
                     return Ok(Verdict::Refused(node.path.to_string(), why));
                 }
-                forced = true;
+                Judgement::Edited(_) => forced = true,
+            }
+            // One lost before-image must not keep all the rest from being taken back.
+            if let Some(why) = lost_content(run, &node.state)? {
+                return Ok(Verdict::Refused(node.path.to_string(), why));
             }
         }
         Ok(Verdict::Undone { forced })
@@ -139,6 +146,18 @@ impl Engine<'_> {
     }
 }
 
+/// Tells why a file could not be put back as it was, if so.
+fn lost_content(run: &OpenRun, before: &NodeState) -> Result<Option<String>, Fault> {
+    let NodeState::File { digest, .. } = before else {
+        return Ok(None);
+    };
+    match run.blobs.get(*digest) {
+        Ok(_) => Ok(None),
+        Err(fault) if fault.kind == FaultKind::Refused => Ok(Some(fault.message)),
+        Err(fault) => Err(fault),
+    }
+}
+
 fn stage_back(
     run: &OpenRun,
     folders: &Folders<'_>,
@@ -149,6 +168,10 @@ fn stage_back(
     // What was there comes back from the outside in; what was not goes from the inside out.
     let (gone, there): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| !node.state.exists());
     for (index, node) in there {
+        // Somebody may have put back by hand what could not be put back from here.
+        if lost_content(run, &node.state)?.is_some() {
+            continue;
+        }
         let shape = match &node.state {
             NodeState::File {
                 digest,

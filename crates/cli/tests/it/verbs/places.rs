@@ -66,3 +66,14 @@ fn an_input_that_holds_the_assets_is_refused() {
     let said = place.call_bare("plan cluster --root root --config cluster.yaml -o json");
     insta::assert_snapshot!(said);
 }
+
+#[test]
+fn a_link_that_leads_nowhere_in_the_root_is_refused_and_not_followed() {
+    let place = Place::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), place.path("opt")).unwrap();
+    let said = place.call("run cluster --to copy-manifests");
+    assert!(said.starts_with("code: 4\n"), "{said}");
+    assert!(said.contains("a link on the way to it leads"), "{said}");
+    assert_eq!(outside.path().read_dir().unwrap().count(), 0);
+}
