@@ -213,6 +213,8 @@ impl<'a> Store<'a> {
             &path.join(BLOBS_FOLDER).map_err(|bad| bad_state(&bad))?,
             0o700,
         )?;
+        // A killed process may have kept a before-image without making its name durable.
+        self.host.sync_dirs(&[dir.as_ref(), blobs.as_ref()])?;
         let mut log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
         let read = read_checked(run, dir.as_ref(), log.as_ref(), &mut |_, _| {});
         let read = read.map_err(|fault| fault.in_file(&file))?;

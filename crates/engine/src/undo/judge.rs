@@ -26,12 +26,12 @@ pub(crate) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
         .after
         .as_ref()
         .map(|nodes| nodes.iter().find(|node| node.path == before.path));
+    // Attributes are set one by one; a crash may have come between two of them.
+    if deed.undo_begun && is_on_the_way(&before.state, after.flatten(), now) {
+        return Judgement::Ours;
+    }
     match after {
         Some(Some(after)) if after.state.same_but_for_labels(now) => Judgement::Ours,
-        // Attributes are set one by one; a crash may have come between two of them.
-        Some(Some(after)) if deed.undo_begun && is_on_the_way(before, after, now) => {
-            Judgement::Ours
-        }
         Some(Some(after)) => Judgement::Edited(difference(&after.state, now)),
         // An earlier try that was cut off did it, or did a part of it and the last one the rest.
         None | Some(None) if could_be_ours(deed, &before.state, now) => Judgement::Ours,
@@ -73,12 +73,12 @@ fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
 }
 
 /// Tells whether a folder or a link is what an earlier undo made of it before it was cut off.
-fn is_on_the_way(before: &Node, after: &Node, now: &NodeState) -> bool {
+fn is_on_the_way(before: &NodeState, after: Option<&Node>, now: &NodeState) -> bool {
     use NodeState::{Directory, Link};
-    match (&before.state, now) {
+    match (before, now) {
         (Directory { .. }, Directory { .. }) => true,
         (Link { target: was, .. }, Link { target: is, .. }) => was == is,
-        (_, Directory { .. }) => matches!(after.state, Directory { .. }),
+        (_, Directory { .. }) => after.is_some_and(|after| matches!(after.state, Directory { .. })),
         _ => false,
     }
 }
