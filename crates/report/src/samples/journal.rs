@@ -63,7 +63,6 @@ fn first_step() -> Vec<Record> {
             goal: bootlace_model::step::Choice::default(),
             run: RunId::parse(RUN).unwrap(),
             sequence: "cluster".into(),
-            goal: bootlace_model::step::Choice::default(),
             config: serde_json::json!({}),
             tool: "0.1.0".into(),
             boot: boot(),
