@@ -50,6 +50,16 @@ impl Progress {
 impl Engine<'_> {
     /// Takes back what the run did, newest first. What is left alone is in the view.
     pub fn undo(&self) -> Result<UndoView, Fault> {
+        // Deep down nobody knows which verb is at work; here it is undo that goes on.
+        self.undo_chosen().map_err(|mut fault| {
+            for hint in &mut fault.hints {
+                *hint = hint.replace("`bootlace resume`", "`bootlace undo`");
+            }
+            fault
+        })
+    }
+
+    fn undo_chosen(&self) -> Result<UndoView, Fault> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         let state = store.read(&run, &mut |_, _| {})?;

@@ -2,12 +2,10 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::expect_used,
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::format_collect,
     clippy::redundant_closure_for_method_calls,
-    reason = "the test damages files behind the product's back and fails where it cannot; methods of borrowed engines must be closures"
+    reason = "the test damages files behind the product's back and fails where it cannot"
 )]
 
 use std::path::PathBuf;
