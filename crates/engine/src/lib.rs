@@ -8,6 +8,7 @@
 //! | [`port`] | the world, as the engine sees it |
 //! | `explain`, `plan`, `run`, `resume`, `verify`, `undo`, `status` | one verb, one file |
 //! | `schedule`, `step_work` | which step runs when, and what it does in its turns |
+//! | `assess` | what of a step's wishes is missing, for plans and for runs |
 //! | `effects` | the interpreter: standing, groups, performing |
 //! | `answers`, `claims` | probes and expectations, read-only |
 //! | `store`, `journal`, `blobs`, `history` | what is kept about runs |
@@ -16,6 +17,7 @@
 pub mod port;
 
 mod answers;
+mod assess;
 mod blobs;
 mod claims;
 mod effects;

@@ -1,6 +1,6 @@
 //! `plan`: what a run would do, found out without touching anything.
 
-use bootlace_model::effect::{AlreadyRan, Effect};
+use bootlace_model::effect::Effect;
 use bootlace_model::fact::Facts;
 use bootlace_model::fault::Fault;
 use bootlace_model::probe::Answer;
@@ -11,9 +11,7 @@ use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};
 
 use crate::Engine;
 use crate::answers::Foreseen;
-use crate::effects::{Standing, standing};
-use crate::folders::Folders;
-use crate::step_work::refuse;
+use crate::assess::{Past, assess};
 use crate::store::Store;
 
 impl Engine<'_> {
@@ -21,6 +19,9 @@ impl Engine<'_> {
     pub fn plan(&self) -> Result<PlanView, Fault> {
         let chosen = self.options.choice.of(self.sequence)?;
         let state = self.unfinished_state()?;
+        // What a run would refuse, a plan refuses.
+        let positions: Vec<usize> = chosen.clone().collect();
+        self.check_unchanged(&state, &positions)?;
         let mut foreseen = Foreseen::default();
         let mut facts = Facts::default();
         for (name, value) in &state.facts {
@@ -110,9 +111,9 @@ impl Engine<'_> {
             }
             Decision::Do(effects) => effects,
         };
-        let missing = self
-            .missing(&effects, state, step)
-            .map_err(|fault| fault.in_step(&id))?;
+        let assessment = assess(self, &Past::of(state, &id), &effects);
+        let assessment = assessment.map_err(|fault| fault.in_step(&id))?;
+        let missing: Vec<&Effect> = assessment.missing.iter().map(|at| &effects[*at]).collect();
         foreseen.expect(&id, &missing);
         for ask in step.yields(self.settings) {
             facts.set(ask.fact, foreseen.answer(self.host, &ask.probe)?);
@@ -122,62 +123,6 @@ impl Engine<'_> {
             missing.into_iter().map(shown).collect(),
             None,
         ))
-    }
-
-    /// Keeps the effects that are not already so; refuses what a run would refuse.
-    fn missing<'e>(
-        &self,
-        effects: &'e [Effect],
-        state: &RunState,
-        step: &dyn Step,
-    ) -> Result<Vec<&'e Effect>, Fault> {
-        let folders = Folders::new(self.host);
-        let id = self.sequence.id(step.name());
-        let mut missing = Vec::new();
-        let mut conflicts = Vec::new();
-        for effect in effects {
-            match standing(&folders, effect)? {
-                Standing::AlreadySo => {}
-                Standing::Missing => {
-                    let ran = state.commands_done.contains(&(id.clone(), effect.target()));
-                    let repeatable = matches!(effect, Effect::RunCommand(run)
-                        if matches!(run.already, AlreadyRan::Repeatable));
-                    if !(ran && repeatable) {
-                        missing.push(effect);
-                    }
-                }
-                Standing::Conflict(fault) => {
-                    if self.would_be_ours(&folders, state, effect)? {
-                        missing.push(effect);
-                    } else {
-                        conflicts.push(fault);
-                    }
-                }
-            }
-        }
-        refuse(conflicts)?;
-        Ok(missing)
-    }
-
-    /// Tells whether a run may overwrite what is there, because this run wrote it.
-    fn would_be_ours(
-        &self,
-        folders: &Folders<'_>,
-        state: &RunState,
-        effect: &Effect,
-    ) -> Result<bool, Fault> {
-        let (Some(run), Some(path)) = (&state.run, effect.path()) else {
-            return Ok(false);
-        };
-        let open = |pending: &bootlace_model::replay::Pending| {
-            pending.effect.kind == effect.kind() && pending.effect.target == effect.target()
-        };
-        if state.pending.values().any(open) {
-            return Ok(true);
-        }
-        let now = folders.look(path)?;
-        let written = crate::history::last_written(self, run, path)?;
-        Ok(written.is_some_and(|written| written.same_but_for_labels(&now)))
     }
 }
 

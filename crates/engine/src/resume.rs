@@ -39,16 +39,8 @@ impl Engine<'_> {
         if state.undoing {
             return Err(half_undone(run, self.sequence.name));
         }
-        let changes = self.changes(state);
-        let settled = |position: &usize| {
-            state.is_settled(&self.sequence.id(self.sequence.steps[*position].name()))
-        };
-        let complete = chosen.iter().all(settled) && !self.options.replan;
-        // A newer tool does not make a completed run incomplete; other settings may.
-        let same = changes.is_empty() || complete && state.config == self.config();
-        if !same && !self.options.replan {
-            return Err(changed(run, changes));
-        }
+        self.check_unchanged(state, chosen)?;
+        let complete = self.is_complete(state, chosen);
         // A crash may have come between the last step and the end: then the end is written now.
         let closed = matches!(state.outcome, Some(Outcome::Succeeded | Outcome::Failed));
         if complete && closed {
@@ -81,6 +73,28 @@ impl Engine<'_> {
         )?;
         self.tidy(&open)?;
         self.work(&open, chosen, true)
+    }
+
+    /// Tells whether nothing is left to do of what was chosen.
+    fn is_complete(&self, state: &RunState, chosen: &[usize]) -> bool {
+        let settled = |position: &usize| {
+            state.is_settled(&self.sequence.id(self.sequence.steps[*position].name()))
+        };
+        chosen.iter().all(settled) && !self.options.replan
+    }
+
+    /// Refuses to go on by other settings, or with another tool, than the run was begun with.
+    pub(crate) fn check_unchanged(&self, state: &RunState, chosen: &[usize]) -> Result<(), Fault> {
+        let Some(run) = &state.run else { return Ok(()) };
+        let changes = self.changes(state);
+        // A newer tool does not make a completed run incomplete; other settings may.
+        let complete = self.is_complete(state, chosen);
+        let same = changes.is_empty() || complete && state.config == self.config();
+        if same || self.options.replan {
+            Ok(())
+        } else {
+            Err(changed(run, changes))
+        }
     }
 
     /// Lists what changed since the run was begun, as lines of a difference.

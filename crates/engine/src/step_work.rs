@@ -3,8 +3,6 @@
 //! Work goes forward in turns. Threads take turns until a step is done; a test takes turns of
 //! several steps in an order that its seed decides, and so reproduces every interleaving.
 
-pub(crate) use assess::refuse;
-
 mod assess;
 mod groups;
 

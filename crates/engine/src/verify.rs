@@ -28,6 +28,10 @@ impl Engine<'_> {
         let folders = Folders::new(self.host);
         for step in &self.sequence.steps[chosen] {
             let id = self.sequence.id(step.name());
+            if let Some(unfinished) = unfinished(&state, &id) {
+                checks.push(unfinished);
+                continue;
+            }
             if !is_done(&state, &id) {
                 continue;
             }
@@ -76,6 +80,24 @@ impl Engine<'_> {
         }
         Ok(left)
     }
+}
+
+/// A step that was begun and is not done proves nothing, and must not look as if all were well.
+fn unfinished(state: &RunState, step: &StepId) -> Option<CheckView> {
+    let progress = state.steps.get(step)?;
+    let found = match (progress.state, &progress.fault) {
+        (StepStateView::Failed, Some(fault)) => format!("it failed: {fault}"),
+        (StepStateView::Failed, None) => "it failed".into(),
+        (StepStateView::Running, _) => "it was begun and is not done".into(),
+        _ => return None,
+    };
+    Some(CheckView {
+        step: step.step().into(),
+        what: "the step is done".into(),
+        ok: false,
+        found,
+        because: "What it left half done was not looked at.".into(),
+    })
 }
 
 fn is_done(state: &RunState, step: &StepId) -> bool {

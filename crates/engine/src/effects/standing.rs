@@ -193,7 +193,7 @@ fn unfit(path: &TargetPath, what: &str, problems: Vec<String>) -> Fault {
         problems.join("; ")
     ))
     .in_file(path.as_str())
-    .because("It was there before this run, so it is kept if it fits and never overwritten.")
+    .because("What is there is kept if it fits, and overwritten only if this run wrote it so.")
     .hint(format!(
         "put one there that fits, or remove {path} and a new one is made"
     ));

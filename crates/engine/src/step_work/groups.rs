@@ -10,7 +10,7 @@ use bootlace_model::record::{Before, EffectRecord, Record};
 use bootlace_model::replay::Pending;
 
 use super::StepWork;
-use super::assess::name_of;
+use crate::assess::name_of;
 use crate::effects::{Class, Intended, LARGEST_GROUP, class, touches};
 use crate::folders::Folders;
 use crate::history::Deed;
@@ -23,7 +23,7 @@ impl StepWork<'_> {
     /// Takes the next group off the queue; returns when all its intents are durable.
     pub(super) fn intend(&self, queue: &mut VecDeque<usize>) -> Result<Vec<Intended<'_>>, Fault> {
         let folders = Folders::new(self.host());
-        let open = self.open_intents();
+        let open = self.past().open;
         let mut group: Vec<Taken<'_>> = Vec::new();
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let mut bytes = 0;

@@ -1,0 +1,153 @@
+//! What of a step's wishes is missing, what is already so, and what must not be overwritten.
+//!
+//! `plan` and `run` both ask here, so that a plan cannot show anything but what a run does.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use bootlace_model::effect::{Effect, EffectKind};
+use bootlace_model::fault::Fault;
+use bootlace_model::ids::{RunId, StepId};
+use bootlace_model::path::TargetPath;
+use bootlace_model::replay::{Pending, RunState};
+
+use crate::Engine;
+use crate::effects::{Standing, standing};
+use crate::folders::Folders;
+use crate::history::last_written;
+
+/// What a crash left open, by what it was about.
+pub(crate) type OpenIntents = BTreeMap<(String, String), (u64, Pending)>;
+
+/// What the journal says about earlier tries of a step.
+#[derive(Debug)]
+pub(crate) struct Past {
+    run: Option<RunId>,
+    /// Intents that nothing answered.
+    pub(crate) open: OpenIntents,
+    /// Commands that ran to their end, by name.
+    commands: BTreeSet<String>,
+}
+
+/// What has to be done for a step, by position among its wishes.
+#[derive(Debug, Default)]
+pub(crate) struct Assessment {
+    /// To be performed, in order.
+    pub(crate) missing: Vec<usize>,
+    /// Already so, with the number of the intent that a crash left unanswered.
+    pub(crate) found: Vec<(u64, usize)>,
+}
+
+impl Past {
+    /// Collects what a run's state says about a step.
+    pub(crate) fn of(state: &RunState, step: &StepId) -> Self {
+        let mine = state
+            .pending
+            .iter()
+            .filter(|(_, pending)| pending.step == *step);
+        let open = mine.map(|(n, pending)| {
+            (
+                name_of(pending.effect.kind, &pending.effect.target),
+                (*n, pending.clone()),
+            )
+        });
+        let ran = state.commands_done.iter().filter(|(of, _)| of == step);
+        Self {
+            run: state.run.clone(),
+            open: open.collect(),
+            commands: ran.map(|(_, name)| name.clone()).collect(),
+        }
+    }
+
+    fn ran(&self, effect: &Effect) -> bool {
+        matches!(effect, Effect::RunCommand(run) if self.commands.contains(&run.name))
+    }
+
+    fn intent(&self, effect: &Effect) -> Option<&(u64, Pending)> {
+        self.open.get(&name_of(effect.kind(), &effect.target()))
+    }
+}
+
+/// Looks which of a step's wishes are missing; refuses what must not be overwritten.
+pub(crate) fn assess(
+    engine: &Engine<'_>,
+    past: &Past,
+    effects: &[Effect],
+) -> Result<Assessment, Fault> {
+    let folders = Folders::new(engine.host);
+    let mut assessment = Assessment::default();
+    let mut renewed: HashSet<&TargetPath> = HashSet::new();
+    let mut conflicts: Vec<Fault> = Vec::new();
+    for (position, effect) in effects.iter().enumerate() {
+        let intent = past.intent(effect);
+        let stale = sources(effect).iter().any(|path| renewed.contains(path));
+        let missing = match standing(&folders, effect)? {
+            // It fits what is there, but not what that is about to become.
+            Standing::AlreadySo if stale => {
+                matches!(effect, Effect::PutFile(_)) || is_ours(engine, past, &folders, effect)?
+            }
+            Standing::AlreadySo => false,
+            Standing::Missing => !past.ran(effect),
+            Standing::Conflict(fault) => {
+                let ours = is_ours(engine, past, &folders, effect)?;
+                if !ours {
+                    conflicts.push(fault);
+                }
+                ours
+            }
+        };
+        if missing {
+            assessment.missing.push(position);
+            renewed.extend(effect.path());
+        } else {
+            assessment.found.extend(intent.map(|(n, _)| (*n, position)));
+        }
+    }
+    refuse(conflicts)?;
+    Ok(assessment)
+}
+
+/// Tells whether this run wrote what is there, and nobody changed it since.
+fn is_ours(
+    engine: &Engine<'_>,
+    past: &Past,
+    folders: &Folders<'_>,
+    effect: &Effect,
+) -> Result<bool, Fault> {
+    if past.intent(effect).is_some() {
+        return Ok(true);
+    }
+    let (Some(run), Some(path)) = (&past.run, effect.path()) else {
+        return Ok(false);
+    };
+    let now = folders.look(path)?;
+    let written = last_written(engine, run, path)?;
+    Ok(written.is_some_and(|written| written.same_but_for_labels(&now)))
+}
+
+/// Lists the files that an effect is made of.
+fn sources(effect: &Effect) -> Vec<&TargetPath> {
+    match effect {
+        Effect::PutFile(put) => put.body.sources().collect(),
+        Effect::IssueCertificate(issue) => {
+            let issuer = issue.issuer.iter();
+            let issuer = issuer.flat_map(|issuer| [&issuer.certificate, &issuer.key]);
+            issuer.chain([&issue.key]).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// Names an effect within its step.
+pub(crate) fn name_of(kind: EffectKind, target: &str) -> (String, String) {
+    (format!("{kind:?}"), target.to_owned())
+}
+
+/// Refuses with the first conflict, and the others as its details.
+fn refuse(conflicts: Vec<Fault>) -> Result<(), Fault> {
+    let mut conflicts = conflicts.into_iter();
+    let Some(mut first) = conflicts.next() else {
+        return Ok(());
+    };
+    first.details.extend(conflicts.map(|other| other.message));
+    Err(first)
+}
