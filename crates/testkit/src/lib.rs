@@ -7,7 +7,7 @@
 //! | [`meaning`] | the same where keys and certificates count by what they mean |
 //! | [`sampler`] | a sequence that uses every effect, probe and claim of the model |
 //! | [`crash`] | what is crashed: every sequence on its machine, and what must come of it |
-//! | [`env`] | settings, sample configs, an observer that remembers |
+//! | [`mod@env`] | settings, sample configs, an observer that remembers |
 //! | [`dice`] | numbers by seed |
 
 pub mod crash;
