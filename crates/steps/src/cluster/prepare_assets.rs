@@ -36,7 +36,7 @@ static ABOUT: About = About {
           authorities share the work: `ca` vouches for the API and its clients, `etcd/ca` for the \
           database, `front-proxy-ca` for extension API servers and `machine-config-server-ca` for \
           the server from which new machines take their config, so that a certificate that leaks \
-          from one family opens nothing in another. kubeadm makes the same files under the same \
+          from one family opens nothing in another. Files that kubeadm makes, too, have kubeadm's \
           names; OpenShift's installer makes its own on another computer, with a validity that \
           begins at that very second, so that a machine whose clock is behind refuses them, and \
           some of them end after one day, so that a bootstrap prepared the day before yesterday \
