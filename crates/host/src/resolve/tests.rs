@@ -4,9 +4,11 @@
     reason = "trees are laid out by other means than the code under test"
 )]
 
+use std::cell::Cell;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, RenameFlags};
@@ -202,7 +204,7 @@ fn race(resolver: Resolver) -> (u32, u32) {
     ];
     let escaped = identity_of(&outside.join("inner/x"));
     let done = AtomicBool::new(false);
-    let mut found = [0; 2];
+    let found = Cell::new([0; 2]);
     std::thread::scope(|scope| {
         // Also when an assertion fails, or the other thread would go on for ever.
         let _ending = Ending(&done);
@@ -212,7 +214,13 @@ fn race(resolver: Resolver) -> (u32, u32) {
                 rustix::fs::renameat_with(CWD, &swap, CWD, &link, RenameFlags::EXCHANGE).unwrap();
             }
         });
-        for round in 0..6_000 {
+        // A busy machine may not let the other thread run for a long while: rounds alone say nothing.
+        let deadline = Instant::now() + Duration::from_mins(2);
+        let rounds = (0..).take_while(|round| {
+            let both = found.get().iter().all(|times| *times > 0);
+            *round < 6_000 || (!both && Instant::now() < deadline)
+        });
+        for round in rounds {
             let path = if round % 2 == 0 {
                 "swap/inner/x"
             } else {
@@ -222,14 +230,17 @@ fn race(resolver: Resolver) -> (u32, u32) {
                 Ok(identity) => {
                     assert_ne!(identity, escaped, "escaped in round {round}");
                     let which = inside.iter().position(|known| *known == identity);
-                    found[which.expect("some other folder was opened")] += 1;
+                    let mut times = found.get();
+                    times[which.expect("some other folder was opened")] += 1;
+                    found.set(times);
                 }
                 Err(LostWay::Absent | LostWay::Escape | LostWay::Refused(Errno::NOTDIR)) => {}
                 Err(lost) => panic!("{lost:?} in round {round}"),
             }
         }
     });
-    (found[0], found[1])
+    let [as_folder, as_link] = found.get();
+    (as_folder, as_link)
 }
 
 /// Ends another thread when it goes away.
