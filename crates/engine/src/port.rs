@@ -4,6 +4,9 @@
 //! when something is synced and how it is taken back is decided above it, once, so that the fake
 //! host of the crash tests and the real one run the same code.
 
+mod cluster;
+mod machine;
+
 use std::any::Any;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -13,6 +16,8 @@ use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 use bootlace_model::pki::{CertificateFacts, CertificateRequest, KeyAlgorithm};
 use bootlace_model::secret::Secret;
+pub use cluster::{ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials};
+pub use machine::{ContainerState, ContainerStatus, Machine, UnitActivity};
 
 /// Why something in the world could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +81,22 @@ pub enum HostError {
     /// A key or a certificate cannot be read or made.
     #[error("{0}")]
     Crypto(String),
+    /// A server's certificate cannot be trusted; asking again changes nothing.
+    #[error("{server} cannot be trusted: {reason}")]
+    Untrusted {
+        /// Which server.
+        server: String,
+        /// Why.
+        reason: String,
+    },
+    /// An API does not answer; it may later.
+    #[error("{server} does not answer: {reason}")]
+    Unreachable {
+        /// Which server.
+        server: String,
+        /// Why.
+        reason: String,
+    },
     /// Another live process holds a lock.
     #[error("{path} is held by {holder}")]
     Locked {
@@ -96,7 +117,7 @@ pub enum HostError {
 pub type HostResult<T> = Result<T, HostError>;
 
 /// The world.
-pub trait Host: Sync {
+pub trait Host: Machine + Cluster + Sync {
     /// Opens a folder; none if nothing is there. Links on the way stay inside the root.
     fn open_dir(&self, path: &TargetPath) -> HostResult<Option<Box<dyn Dir>>>;
     /// Makes written files durable, each named by its folder and its name there.

@@ -1,18 +1,20 @@
 //! Every way in which this tool changes the world.
 //!
 //! The enum is closed, so that describing, performing and taking back stay total. A variant comes
-//! with the first step that needs it; containers, images, Kubernetes objects, live units and
-//! reboots will be further variants, and `Products` says what a started thing leaves behind.
+//! with the first step that needs it; containers and reboots will be further variants, and
+//! `Product` says what a started thing leaves behind.
 
 mod body;
 mod command;
 mod describe;
+mod live;
 mod unit;
 
 use std::time::Duration;
 
 pub use body::{Body, Part};
 pub use command::{AlreadyRan, CommandUndo, Product, RunCommand};
+pub use live::{ApiObject, ApplyObjects, Await, ImportImages, ObjectId, StartUnit};
 use serde::{Deserialize, Serialize};
 pub use unit::{SetUnit, UnitName, UnitState, Via};
 
@@ -177,6 +179,10 @@ pub enum Effect {
     SetUnit(SetUnit),
     RunCommand(RunCommand),
     Fetch(Fetch),
+    StartUnit(StartUnit),
+    ImportImages(ImportImages),
+    ApplyObjects(ApplyObjects),
+    Await(Await),
 }
 
 /// The kinds of effects by name, as they stand in journals and plans.
@@ -193,6 +199,24 @@ pub enum EffectKind {
     SetUnit,
     RunCommand,
     Fetch,
+    StartUnit,
+    ImportImages,
+    ApplyObjects,
+    Await,
+}
+
+impl EffectKind {
+    /// Tells whether it acts by itself instead of writing to paths.
+    pub fn is_act(self) -> bool {
+        matches!(
+            self,
+            Self::RunCommand
+                | Self::StartUnit
+                | Self::ImportImages
+                | Self::ApplyObjects
+                | Self::Await
+        )
+    }
 }
 
 impl Effect {
@@ -208,6 +232,10 @@ impl Effect {
             Self::SetUnit(_) => EffectKind::SetUnit,
             Self::RunCommand(_) => EffectKind::RunCommand,
             Self::Fetch(_) => EffectKind::Fetch,
+            Self::StartUnit(_) => EffectKind::StartUnit,
+            Self::ImportImages(_) => EffectKind::ImportImages,
+            Self::ApplyObjects(_) => EffectKind::ApplyObjects,
+            Self::Await(_) => EffectKind::Await,
         }
     }
 
@@ -221,7 +249,12 @@ impl Effect {
             | Self::MakeKey(MakeKey { path, .. })
             | Self::IssueCertificate(IssueCertificate { path, .. })
             | Self::Fetch(Fetch { path, .. }) => Some(path),
-            Self::SetUnit(_) | Self::RunCommand(_) => None,
+            Self::SetUnit(_)
+            | Self::RunCommand(_)
+            | Self::StartUnit(_)
+            | Self::ImportImages(_)
+            | Self::ApplyObjects(_)
+            | Self::Await(_) => None,
         }
     }
 
@@ -230,6 +263,12 @@ impl Effect {
         match self {
             Self::SetUnit(set) => set.unit.to_string(),
             Self::RunCommand(run) => run.name.clone(),
+            Self::StartUnit(start) if start.anew.is_some() => format!("{} anew", start.unit),
+            Self::StartUnit(start) => start.unit.to_string(),
+            Self::ImportImages(import) => import.archive.to_string(),
+            // A changed set of objects is another act, also for a run that has done the first.
+            Self::ApplyObjects(apply) => format!("{} ({})", apply.name, apply.digest().short()),
+            Self::Await(wait) => wait.claim.what(),
             _ => self.path().map(ToString::to_string).unwrap_or_default(),
         }
     }
@@ -246,6 +285,39 @@ impl Effect {
             Self::SetUnit(e) => &e.origin,
             Self::RunCommand(e) => &e.origin,
             Self::Fetch(e) => &e.origin,
+            Self::StartUnit(e) => &e.origin,
+            Self::ImportImages(e) => &e.origin,
+            Self::ApplyObjects(e) => &e.origin,
+            Self::Await(e) => &e.origin,
+        }
+    }
+
+    /// Returns how an effect that acts by itself is taken back.
+    pub fn counterpart(&self) -> Option<CommandUndo> {
+        Some(match self {
+            Self::RunCommand(run) => run.undo.clone(),
+            Self::StartUnit(start) if start.anew.is_none() => {
+                let words = ["systemctl", "stop", start.unit.as_str()];
+                CommandUndo::Run(words.map(ToOwned::to_owned).to_vec())
+            }
+            Self::StartUnit(_)
+            | Self::ImportImages(_)
+            | Self::ApplyObjects(_)
+            | Self::Await(_) => CommandUndo::Products,
+            _ => return None,
+        })
+    }
+
+    /// Returns what an effect leaves behind beside the paths that it writes.
+    pub fn products(&self) -> Vec<Product> {
+        match self {
+            Self::RunCommand(run) => run.products.clone(),
+            Self::StartUnit(start) => start.products.clone(),
+            Self::ImportImages(import) => {
+                let images = import.images.iter();
+                images.map(|image| Product::Image(image.clone())).collect()
+            }
+            _ => vec![],
         }
     }
 
@@ -257,6 +329,8 @@ impl Effect {
                 ..
             }) => Some(Digest::of(bytes)),
             Self::Fetch(fetch) => Some(fetch.digest),
+            Self::ImportImages(import) => import.digest,
+            Self::ApplyObjects(apply) => Some(apply.digest()),
             _ => None,
         }
     }

@@ -1,11 +1,16 @@
 //! What must hold after a step: the reason why it may count as done.
 
+mod api;
+
 use std::time::Duration;
+
+pub use api::{Access, ApiClaim, Field, Wanted};
 
 use crate::effect::{Issuer, UnitName, UnitState};
 use crate::ids::Digest;
 use crate::path::TargetPath;
 use crate::pki::CertificateRequest;
+use crate::symptom::Symptom;
 
 /// A sentence about the world that is true or false; evaluating it changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +78,18 @@ pub enum Claim {
         /// How long one try may take.
         within: Duration,
     },
+    /// A unit runs.
+    Running {
+        /// Which.
+        unit: UnitName,
+    },
+    /// An API answers a question, and fields of the answer are as wanted.
+    Api(ApiClaim),
+    /// These images are in the container runtime.
+    Images {
+        /// Their references.
+        images: Vec<String>,
+    },
     /// A URL answers with this status.
     Answers {
         /// The URL.
@@ -118,7 +135,46 @@ impl Claim {
                     crate::shell::line(argv.iter().map(String::as_str))
                 )
             }
+            Self::Running { unit } => format!("{unit} runs"),
+            Self::Api(api) => api.what.clone(),
+            Self::Images { images } => match images.as_slice() {
+                [image] => format!("the image {image} is loaded"),
+                several => format!("{} images are loaded", several.len()),
+            },
             Self::Answers { url, status, .. } => format!("{url} answers {status}"),
+        }
+    }
+}
+
+impl Claim {
+    /// Returns the line that a person would type to look; it succeeds if the claim holds.
+    pub fn shell(&self) -> String {
+        use crate::shell::{line, quote};
+        match self {
+            Self::File { path, .. } => line(["test", "-f", path.as_str()]),
+            Self::Directory { path } => line(["test", "-d", path.as_str()]),
+            Self::Absent { path } => line(["test", "!", "-e", path.as_str()]),
+            Self::Link { path, .. } => line(["test", "-L", path.as_str()]),
+            Self::Key { path } => line(["openssl", "pkey", "-noout", "-in", path.as_str()]),
+            Self::Certificate { path, .. } => {
+                line(["openssl", "x509", "-checkend", "0", "-noout", "-in", path.as_str()])
+            }
+            Self::ListedFiles { index, .. } => line(["jq", "-e", ".files", index.as_str()]),
+            Self::Unit { unit, .. } => line(["systemctl", "is-enabled", unit.as_str()]),
+            Self::Running { unit } => line(["systemctl", "is-active", "--quiet", unit.as_str()]),
+            Self::Succeeds { argv, .. } => line(argv.iter().map(String::as_str)),
+            Self::Answers {
+                url, authorities, ..
+            } => {
+                let trust = authorities.as_ref().map(|path| ["--cacert", path.as_str()]);
+                let words = ["curl", "-fsS"].into_iter();
+                line(words.chain(trust.into_iter().flatten()).chain([url.as_str()]))
+            }
+            Self::Images { images } => {
+                let wanted: Vec<String> = images.iter().map(|image| quote(image).into()).collect();
+                format!("ctr -n k8s.io images check name=={}", wanted.join(" name=="))
+            }
+            Self::Api(api) => api.shell(),
         }
     }
 }
@@ -134,6 +190,8 @@ pub struct Expectation {
     pub because: &'static str,
     /// The step, by name in the same sequence, after which it need not hold any more.
     pub until: Option<&'static str>,
+    /// What would make waiting pointless.
+    pub symptoms: Vec<Symptom>,
 }
 
 impl Expectation {
@@ -144,6 +202,7 @@ impl Expectation {
             within: Duration::ZERO,
             because,
             until: None,
+            symptoms: vec![],
         }
     }
 
@@ -151,6 +210,13 @@ impl Expectation {
     #[must_use]
     pub fn until(mut self, step: &'static str) -> Self {
         self.until = Some(step);
+        self
+    }
+
+    /// Ends the wait early if one of these shows.
+    #[must_use]
+    pub fn unless(mut self, symptoms: Vec<Symptom>) -> Self {
+        self.symptoms = symptoms;
         self
     }
 

@@ -8,6 +8,7 @@
 //! | [`ids`], [`path`], [`secret`] | newtypes that keep strings apart |
 //! | [`fault`] | what went wrong, where, why it matters, what to type next |
 //! | [`probe`], [`effect`], [`expect`], [`fact`] | the vocabulary of a step |
+//! | [`check`], [`symptom`] | what must be so before a step begins, and what ends a wait early |
 //! | [`step`] | a step, a sequence, a choice of steps |
 //! | [`node`] | what is at a path: before an effect and after it |
 //! | [`record`], [`replay`] | the journal's lines, and the state they fold into |
@@ -16,6 +17,7 @@
 //! | [`pki`] | keys and certificates as a plan |
 //! | [`config`] | fragments → merged → validated settings |
 
+pub mod check;
 pub mod config;
 pub mod effect;
 pub mod event;
@@ -32,4 +34,5 @@ pub mod replay;
 pub mod secret;
 pub mod shell;
 pub mod step;
+pub mod symptom;
 pub mod view;

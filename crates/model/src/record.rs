@@ -208,6 +208,9 @@ pub struct Before {
     /// Folders that have to be made on the way, outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<TargetPath>,
+    /// Products other than paths that were there already, and stay when the effect is taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<Product>,
 }
 
 /// An effect as the journal keeps it: enough to find out whether it happened and to take it back.
@@ -235,17 +238,13 @@ pub struct EffectRecord {
 
 impl From<&Effect> for EffectRecord {
     fn from(effect: &Effect) -> Self {
-        let (undo, products) = match effect {
-            Effect::RunCommand(run) => (Some(run.undo.clone()), run.products.clone()),
-            _ => (None, vec![]),
-        };
         Self {
             kind: effect.kind(),
             target: effect.target(),
             digest: effect.digest(),
             origin: effect.origin().clone(),
-            undo,
-            products,
+            undo: effect.counterpart(),
+            products: effect.products(),
             no_inverse: effect.no_inverse().map(ToOwned::to_owned),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::effect::EffectKind;
 use crate::fault::Fault;
 use crate::ids::{BootId, RunId, StepId};
 use crate::record::{Before, EffectRecord, Line, Outcome, Record};
@@ -182,7 +181,7 @@ impl RunState {
                 let Some(pending) = self.pending.remove(&n) else {
                     return Err(illegal(format!("effect {n} is done without an intent")));
                 };
-                if pending.effect.kind == EffectKind::RunCommand {
+                if pending.effect.kind.is_act() {
                     self.commands_done
                         .insert((pending.step, pending.effect.target));
                 }

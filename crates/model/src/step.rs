@@ -1,5 +1,6 @@
 //! Steps, sequences, and the choice of some steps of a sequence.
 
+use crate::check::Check;
 use crate::config::Settings;
 use crate::effect::Effect;
 use crate::expect::Expectation;
@@ -98,6 +99,10 @@ pub trait Step: Sync {
     }
     /// Lists the facts that later steps may use, answered once this step is verified.
     fn yields(&self, _settings: &Settings) -> Vec<Ask> {
+        vec![]
+    }
+    /// Lists what must be so before the step may begin; looked at read-only.
+    fn checks(&self, _settings: &Settings) -> Vec<Check> {
         vec![]
     }
     /// Decides what shall be so. The same inputs give the same effects.

@@ -62,4 +62,39 @@ pub enum CommandUndo {
 pub enum Product {
     /// A file or a folder with all that is in it.
     Path(TargetPath),
+    /// Pods with their containers, in the container runtime.
+    Pods,
+    /// An image in the container runtime.
+    Image(String),
+    /// Whatever is mounted below a folder.
+    Mounts(TargetPath),
+    /// A network interface.
+    Interface(String),
+    /// A table of the packet filter: family and name, as `nft` calls them.
+    PacketTable(String),
+    /// A control group with all below it, by its name in every hierarchy.
+    Cgroup(String),
+}
+
+impl Product {
+    /// Names it in words.
+    pub fn what(&self) -> String {
+        match self {
+            Self::Path(path) => path.to_string(),
+            Self::Pods => "pods".into(),
+            Self::Image(image) => format!("image {image}"),
+            Self::Mounts(path) => format!("mounts below {path}"),
+            Self::Interface(name) => format!("network interface {name}"),
+            Self::PacketTable(table) => format!("packet-filter table {table}"),
+            Self::Cgroup(name) => format!("control group {name}"),
+        }
+    }
+
+    /// Returns the path, if it is one.
+    pub fn path(&self) -> Option<&TargetPath> {
+        match self {
+            Self::Path(path) => Some(path),
+            _ => None,
+        }
+    }
 }

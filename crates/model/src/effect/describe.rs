@@ -3,6 +3,7 @@
 use super::{AlreadyRan, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
 use crate::node::Attributes;
 use crate::shell;
+use crate::symptom::Symptom;
 
 impl Effect {
     /// Tells in a few words what the effect does to its target.
@@ -70,6 +71,22 @@ impl Effect {
                 format!("within {} s, {again}", run.within.as_secs())
             }
             Self::Fetch(fetch) => format!("{} from {}", fetch.digest, fetch.url),
+            Self::StartUnit(start) => match &start.anew {
+                Some(why) => format!("started anew: {why}"),
+                None => format!("started within {} s", start.within.as_secs()),
+            },
+            Self::ImportImages(import) => format!("{} images", import.images.len()),
+            Self::ApplyObjects(apply) => {
+                format!("{} objects, in the order that they need", apply.objects.len())
+            }
+            Self::Await(wait) => {
+                let signs: Vec<String> = wait.symptoms.iter().map(Symptom::what).collect();
+                let unless = match signs.as_slice() {
+                    [] => String::new(),
+                    some => format!(", at once when {}", some.join(" or ")),
+                };
+                format!("given up after {} s{unless}", wait.within.as_secs())
+            }
         }
     }
 
@@ -127,6 +144,22 @@ impl Effect {
                 let sum = format!("{}  {}", fetch.digest.hex(), fetch.path);
                 format!("{url} && echo {} | sha256sum -c", shell::quote(&sum))
             }
+            Self::StartUnit(start) => {
+                let verb = if start.anew.is_some() { "restart" } else { "start" };
+                let line = shell::line(["systemctl", verb, start.unit.as_str()]);
+                format!("systemctl daemon-reload && {line}")
+            }
+            Self::ImportImages(import) => {
+                let archive = import.archive.as_str();
+                shell::line(["ctr", "--namespace", "k8s.io", "images", "import", archive])
+            }
+            Self::ApplyObjects(apply) => {
+                let (access, manager) = (apply.kubeconfig.as_str(), "--field-manager=bootlace");
+                let words = ["kubectl", "--kubeconfig", access, "apply", "--server-side"];
+                let line = shell::line(words.into_iter().chain([manager, "-f", "-"]));
+                format!("{line} # {} objects from stdin", apply.objects.len())
+            }
+            Self::Await(wait) => format!("until {}; do sleep 0.1; done", wait.claim.shell()),
         }
     }
 

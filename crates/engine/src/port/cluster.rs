@@ -1,0 +1,80 @@
+//! The part of the port that talks to APIs over verified TLS.
+
+use std::time::Duration;
+
+use bootlace_model::effect::{ApiObject, ObjectId};
+
+use super::HostResult;
+
+/// Somebody who can talk to the API of a cluster.
+pub trait Cluster {
+    /// Asks once; an answer of any status is an answer.
+    fn ask_api(&self, request: &ApiRequest<'_>) -> HostResult<ApiAnswer>;
+    /// Applies objects in an order in which they can be accepted, as the field manager `bootlace`.
+    ///
+    /// Definitions are waited for until they are served. What can get better is tried again until
+    /// time is up, what cannot is reported at once; both are in the result, object by object.
+    fn apply_objects(&self, request: &ApplyRequest<'_>) -> HostResult<Vec<Applied>>;
+}
+
+/// How an API is reached, with all contents at hand.
+#[derive(Debug, Clone)]
+pub enum Credentials {
+    /// As a kubeconfig says.
+    Kubeconfig(Vec<u8>),
+    /// As the holder of a certificate.
+    Certificate {
+        /// Scheme, host and port.
+        server: String,
+        /// The authority in PEM.
+        authority: Vec<u8>,
+        /// The certificate in PEM.
+        certificate: Vec<u8>,
+        /// The key in PEM.
+        key: bootlace_model::secret::Secret,
+    },
+}
+
+/// A question to an API.
+#[derive(Debug, Clone)]
+pub struct ApiRequest<'a> {
+    /// How it is reached.
+    pub credentials: &'a Credentials,
+    /// The path, with its query.
+    pub path: &'a str,
+    /// What is posted; a GET if nothing is.
+    pub post: Option<&'a serde_json::Value>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// An answer of an API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiAnswer {
+    /// The status.
+    pub status: u16,
+    /// The body; text that is no JSON is a JSON string.
+    pub body: serde_json::Value,
+}
+
+/// Objects to apply.
+#[derive(Debug)]
+pub struct ApplyRequest<'a> {
+    /// How the API is reached.
+    pub credentials: &'a Credentials,
+    /// The objects, in the order in which they were written down.
+    pub objects: &'a [ApiObject],
+    /// How long all of them together may take.
+    pub within: Duration,
+}
+
+/// What came of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// Which.
+    pub id: ObjectId,
+    /// Why it could not be applied, in the API's words; none if it was.
+    pub problem: Option<String>,
+    /// How often it was tried.
+    pub tries: u32,
+}

@@ -1,0 +1,58 @@
+//! Preflight: what must be so before a step may begin. Looking changes nothing.
+
+use crate::path::TargetPath;
+
+/// One thing to look at before a step begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The name by which it can be ignored; kubeadm's where it looks at the same.
+    pub name: String,
+    /// What is looked at.
+    pub test: Test,
+    /// Why the step would fail, or do harm, otherwise.
+    pub why: &'static str,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Test {
+    /// The tool works on this machine itself and not on a folder.
+    LiveRoot,
+    /// The tool runs as root.
+    Root,
+    /// Nobody listens on a TCP port.
+    PortFree(u16),
+    /// A program is there and its output names a version that fits.
+    Program {
+        /// The program and the arguments that make it print its version.
+        argv: Vec<String>,
+        /// The minor version of Kubernetes that it must have, or one or two less.
+        fits: Option<String>,
+    },
+    /// The container runtime answers, or its unit is installed and can be started.
+    Runtime,
+    /// A path holds nothing.
+    Empty(TargetPath),
+    /// The disk below a path has this much room.
+    Room {
+        /// The path.
+        path: TargetPath,
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// The clock lies within a certificate's validity; one that is not made yet fits.
+    Clock {
+        /// The certificate.
+        certificate: TargetPath,
+    },
+    /// No swap is in use.
+    NoSwap,
+    /// These control group controllers are there.
+    Cgroups(&'static [&'static str]),
+    /// The machine's name is a valid name of a node.
+    NodeName(Option<String>),
+    /// The images are pinned by digest.
+    Pinned(TargetPath),
+}

@@ -1,0 +1,208 @@
+//! Questions to an API over verified TLS, and what their answers must say.
+
+use serde_json::Value;
+
+use crate::path::TargetPath;
+
+/// A question to an API and what the answer must say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiClaim {
+    /// What holds if the answer is as wanted, in words.
+    pub what: String,
+    /// How the API is reached.
+    pub access: Access,
+    /// The path, with its query.
+    pub path: String,
+    /// What is posted; the question is a plain GET if nothing is.
+    pub post: Option<Value>,
+    /// What the answer's fields must be. Without any, the status must be 200 and nothing more.
+    pub fields: Vec<Field>,
+}
+
+impl ApiClaim {
+    /// Returns the line that a person would type to ask.
+    pub(super) fn shell(&self) -> String {
+        use crate::shell::line;
+        match &self.access {
+            Access::Kubeconfig(path) => line([
+                "kubectl",
+                "--kubeconfig",
+                path.as_str(),
+                "get",
+                "--raw",
+                &self.path,
+            ]),
+            Access::Certificate {
+                server,
+                authority,
+                certificate,
+                key,
+            } => {
+                let url = format!("{server}{}", self.path);
+                let post = self.post.as_ref().map(ToString::to_string);
+                let post = post.iter().flat_map(|body| ["--json", body.as_str()]);
+                let words = ["curl", "-fsS", "--cacert", authority.as_str(), "--cert"];
+                let words = words.into_iter().chain([certificate.as_str(), "--key"]);
+                line(words.chain([key.as_str()]).chain(post).chain([url.as_str()]))
+            }
+        }
+    }
+}
+
+/// How an API is reached, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// As a kubeconfig says.
+    Kubeconfig(TargetPath),
+    /// As the holder of a certificate.
+    Certificate {
+        /// Scheme, host and port.
+        server: String,
+        /// The authority that the server's certificate must come from.
+        authority: TargetPath,
+        /// The client's certificate.
+        certificate: TargetPath,
+        /// Its key.
+        key: TargetPath,
+    },
+}
+
+/// A field of an answer and what it must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Where it is: names separated by `/`; `key=value` picks the list's first item that has it.
+    pub at: String,
+    /// What it must be.
+    pub wanted: Wanted,
+}
+
+/// What a field must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// Exactly this.
+    Is(Value),
+    /// A number, or a list of a length, not below this.
+    AtLeast(u64),
+    /// A list of exactly this length.
+    Length(u64),
+    /// Anything but nothing.
+    Something,
+    /// The same as another field of the answer.
+    SameAs(String),
+}
+
+impl Field {
+    /// Wants a field to be exactly this.
+    pub fn is(at: &str, value: impl Into<Value>) -> Self {
+        Self::new(at, Wanted::Is(value.into()))
+    }
+
+    /// Wants something of a field.
+    pub fn new(at: &str, wanted: Wanted) -> Self {
+        Self {
+            at: at.into(),
+            wanted,
+        }
+    }
+
+    /// Tells what is wrong with an answer, if something is.
+    pub fn problem(&self, answer: &Value) -> Option<String> {
+        let found = find(answer, &self.at);
+        let holds = match &self.wanted {
+            Wanted::Is(value) => found == Some(value),
+            Wanted::AtLeast(least) => found.and_then(amount).is_some_and(|n| n >= *least),
+            Wanted::Length(length) => found
+                .and_then(Value::as_array)
+                .map_or(*length == 0, |list| list.len() as u64 == *length),
+            Wanted::Something => found.is_some_and(|value| !value.is_null()),
+            Wanted::SameAs(other) => found.is_some() && found == find(answer, other),
+        };
+        (!holds).then(|| {
+            let found = found.map_or("nothing".into(), shortened);
+            format!("{} is {found}", self.at)
+        })
+    }
+}
+
+fn amount(value: &Value) -> Option<u64> {
+    match value {
+        Value::Array(list) => Some(list.len() as u64),
+        // etcd's gateway writes numbers of 64 bits as text, as JSON's numbers cannot hold them.
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    }
+}
+
+fn shortened(value: &Value) -> String {
+    let text = match value {
+        Value::Array(list) => format!("a list of {}", list.len()),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Finds a field: `status/conditions/type=Ready/status`.
+fn find<'v>(value: &'v Value, at: &str) -> Option<&'v Value> {
+    let mut here = value;
+    for part in at.split('/').filter(|part| !part.is_empty()) {
+        here = match (part.split_once('='), here) {
+            (Some((key, wanted)), Value::Array(items)) => items
+                .iter()
+                .find(|item| item.get(key).and_then(Value::as_str) == Some(wanted))?,
+            (_, Value::Array(items)) => items.get(part.parse::<usize>().ok()?)?,
+            (_, other) => other.get(part)?,
+        };
+    }
+    Some(here)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_found_by_name_by_place_and_by_key() {
+        let node = json!({"status": {"conditions": [
+            {"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}]}});
+        assert_eq!(
+            find(&node, "status/conditions/type=Ready/status"),
+            Some(&json!("True"))
+        );
+        assert_eq!(
+            find(&node, "status/conditions/0/status"),
+            Some(&json!("False"))
+        );
+        assert_eq!(find(&node, "status/conditions/type=Other"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let answer = json!({"n": "3", "list": [1, 2], "a": 1, "b": 1, "none": null});
+        let right = [
+            Field::is("a", 1),
+            Field::new("n", Wanted::AtLeast(3)),
+            Field::new("list", Wanted::AtLeast(2)),
+            Field::new("list", Wanted::Length(2)),
+            Field::new("absent", Wanted::Length(0)),
+            Field::new("a", Wanted::SameAs("b".into())),
+        ];
+        for field in right {
+            assert_eq!(field.problem(&answer), None);
+        }
+        let wrong = [
+            Field::is("a", "1"),
+            Field::new("n", Wanted::AtLeast(4)),
+            Field::new("list", Wanted::Length(1)),
+            Field::new("none", Wanted::Something),
+            Field::new("absent", Wanted::SameAs("gone".into())),
+        ];
+        for field in wrong {
+            assert!(field.problem(&answer).is_some(), "{field:?}");
+        }
+    }
+}
