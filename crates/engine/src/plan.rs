@@ -121,7 +121,7 @@ impl Engine<'_> {
         Ok(row(
             PlannedState::Todo,
             missing.into_iter().map(shown).collect(),
-            None,
+            self.would_be_refused(step, state)?,
         ))
     }
 }

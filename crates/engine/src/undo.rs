@@ -7,7 +7,6 @@ pub(crate) use judge::{Judgement, judge};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bootlace_model::effect::EffectKind;
 use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
@@ -157,9 +156,7 @@ impl Engine<'_> {
         progress: &mut Progress,
     ) -> Result<(), Fault> {
         let outcome = match group {
-            [deed] if deed.effect.kind == EffectKind::RunCommand => {
-                self.take_command_back(run, deed)?
-            }
+            [deed] if deed.effect.kind.is_act() => self.take_command_back(run, deed)?,
             _ => self.put_back(run, group)?,
         };
         let mut records = Vec::new();
@@ -298,7 +295,7 @@ impl Engine<'_> {
 /// A command is alone. Two effects on the same path are not taken back together, because what the
 /// newer one puts back is what the older one has to find.
 fn group_length(deeds: &[Deed]) -> usize {
-    let alone = |deed: &Deed| deed.effect.kind == EffectKind::RunCommand;
+    let alone = |deed: &Deed| deed.effect.kind.is_act();
     if deeds.first().is_some_and(alone) {
         return 1;
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use bootlace_model::effect::EffectKind;
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
 use bootlace_model::node::NodeState;
@@ -71,7 +70,7 @@ impl Engine<'_> {
         let mut left = BTreeMap::new();
         for deed in deeds(self, run)? {
             // What a program makes is its own affair; its expectations speak for it.
-            if deed.effect.kind == EffectKind::RunCommand {
+            if deed.effect.kind.is_act() {
                 continue;
             }
             for node in deed.after.into_iter().flatten() {

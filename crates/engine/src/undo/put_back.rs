@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bootlace_model::effect::{CommandUndo, Product};
+use bootlace_model::effect::CommandUndo;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
@@ -130,10 +130,16 @@ impl Engine<'_> {
                 Err(fault) => return Err(fault.in_step(&deed.step)),
             }
         }
-        for Product::Path(path) in &deed.effect.products {
-            let was = deed.before.nodes.iter().find(|node| node.path == *path);
-            if was.is_some_and(|node| !node.state.exists()) {
-                remove_product(self.host, path)?;
+        for product in &deed.effect.products {
+            let absent = match product.path() {
+                Some(path) => {
+                    let mut nodes = deed.before.nodes.iter();
+                    nodes.any(|node| node.path == *path && !node.state.exists())
+                }
+                None => !deed.before.present.contains(product),
+            };
+            if absent {
+                remove_product(self.host, product)?;
             }
         }
         let folders = Folders::new(self.host);

@@ -43,7 +43,12 @@ impl ApiClaim {
                 let post = post.iter().flat_map(|body| ["--json", body.as_str()]);
                 let words = ["curl", "-fsS", "--cacert", authority.as_str(), "--cert"];
                 let words = words.into_iter().chain([certificate.as_str(), "--key"]);
-                line(words.chain([key.as_str()]).chain(post).chain([url.as_str()]))
+                line(
+                    words
+                        .chain([key.as_str()])
+                        .chain(post)
+                        .chain([url.as_str()]),
+                )
             }
         }
     }
