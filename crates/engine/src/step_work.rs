@@ -49,6 +49,8 @@ pub(crate) struct StepWork<'a> {
     phase: Phase,
     began: jiff::Timestamp,
     effects: Vec<Effect>,
+    /// Why a part is not done, if a part is not.
+    rest_skipped: Option<String>,
     total: u64,
     pub(crate) performed: u64,
 }
@@ -76,6 +78,7 @@ impl<'a> StepWork<'a> {
             phase: Phase::Begin,
             began: engine.host.now(),
             effects: vec![],
+            rest_skipped: None,
             total: 0,
             performed: 0,
         }
@@ -136,8 +139,15 @@ impl<'a> StepWork<'a> {
                     .on(&Event::StepSkipped { step: id, reason });
                 Ok(Turn::Over)
             }
-            Decision::Do(effects) => {
-                self.effects = effects;
+            decision @ (Decision::Do(_) | Decision::DoPart { .. }) => {
+                self.effects = match decision {
+                    Decision::DoPart { effects, reason } => {
+                        self.rest_skipped = Some(reason);
+                        effects
+                    }
+                    Decision::Do(effects) => effects,
+                    Decision::Skip { .. } => vec![],
+                };
                 let queue = self.assess()?;
                 self.total = queue.len() as u64;
                 let effects = self.total;
@@ -268,11 +278,23 @@ impl<'a> StepWork<'a> {
             let (step, fact) = (self.id.clone(), ask.fact.to_owned());
             records.push(Record::FactLearned { step, fact, value });
         }
-        records.push(Record::Verified {
-            step: self.id.clone(),
-            evidence: evidence.clone(),
+        let (step, reason) = (self.id.clone(), self.rest_skipped.take());
+        records.push(match &reason {
+            None => Record::Verified {
+                step: step.clone(),
+                evidence: evidence.clone(),
+            },
+            Some(reason) => Record::Skipped {
+                step: step.clone(),
+                reason: reason.clone(),
+            },
         });
         self.write(records)?;
+        if let Some(reason) = reason {
+            let observer = self.engine.observer;
+            observer.on(&Event::StepSkipped { step, reason });
+            return Ok(Turn::Over);
+        }
         let millis = millis_between(self.began, self.host().now());
         self.engine.observer.on(&Event::StepDone {
             step: self.id.clone(),

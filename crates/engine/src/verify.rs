@@ -36,7 +36,7 @@ impl Engine<'_> {
             }
             for expectation in step.expects(self.settings) {
                 let ended = expectation.until.map(|until| self.sequence.id(until));
-                if ended.is_some_and(|until| is_done(&state, &until)) {
+                if ended.is_some_and(|until| state.stands(&until)) {
                     continue;
                 }
                 let finding = claims::evaluate(self.host, &expectation.claim)?;

@@ -31,6 +31,7 @@ mod add_ons;
 mod clean_assets;
 mod handover;
 mod kubeconfig;
+mod live;
 pub mod pki;
 mod prepare_assets;
 mod s01_copy_manifests;

@@ -49,5 +49,17 @@ pub const RELEASE_DIGEST: Fact<Option<Digest>> = Fact::new("release.digest");
 /// Whether every image is named by its digest; yielded by `release-info`.
 pub const RELEASE_PINNED: Fact<bool> = Fact::new("release.pinned");
 
+/// The list of the images that come with the release; asked by `start-control-plane`.
+pub const BUNDLE: Fact<FileContent> = Fact::new("release.bundle");
+
+/// Every object that the API is given first; asked by `start-control-plane`.
+pub const MANIFESTS: Fact<FileTree> = Fact::new("manifests.all");
+
+/// The version operator's own objects; asked by `restore-overrides`.
+pub const OPERATOR_MANIFESTS: Fact<FileTree> = Fact::new("manifests.operator");
+
+/// The user's add-ons; asked by `add-ons`.
+pub const ADD_ONS: Fact<FileTree> = Fact::new("add-ons");
+
 /// Where each image is pulled from, by its name in the release; yielded by `release-info`.
 pub const RELEASE_IMAGES: Fact<BTreeMap<String, String>> = Fact::new("release.images");

@@ -9,11 +9,13 @@
 //! | [`facts`] | what steps tell each other, each with its type |
 //! | [`pki`] | which keys and certificates a cluster needs, as one table |
 //! | `documents`, `manifest`, `survey` | what manifests must be like to be applied later |
-//! | `release` | what a release payload must be like to be trusted |
+//! | `release`, `bundle` | what a release payload must be like to be trusted, and its images |
+//! | `stage` | a step as a row of functions |
 //! | `outline` | a step that explains itself and cannot run yet |
 //! | `assets`, `expectations` | paths and expectations that several steps have in common |
 
 mod assets;
+mod bundle;
 mod cluster;
 mod documents;
 mod expectations;
@@ -21,6 +23,7 @@ pub mod facts;
 mod manifest;
 mod outline;
 mod release;
+mod stage;
 mod survey;
 
 #[cfg(test)]

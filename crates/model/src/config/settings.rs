@@ -18,6 +18,9 @@ pub struct Settings {
     pub cluster: ClusterSettings,
     /// Where things lie on the target.
     pub paths: Paths,
+    /// Whether the asset folder goes as a whole at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clean: bool,
 }
 
 /// Where things lie on the target.
@@ -186,6 +189,11 @@ impl Settings {
             add_ons: None,
             pki,
         };
-        Self { cluster, paths }
+        let clean = false;
+        Self {
+            cluster,
+            paths,
+            clean,
+        }
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn validate(document: &Document, tree: &Node, paths: Paths) -> Result
         (Some(cluster), None) => Ok(Settings {
             cluster,
             paths: defaults.paths,
+            clean: defaults.clean,
         }),
         (None, None) => Err(Fault::internal("the config was refused without a reason")),
     }
