@@ -149,6 +149,13 @@ Examples:
   bootlace undo cluster --root /tmp/demo
   bootlace undo cluster --root /tmp/demo --from release-info")]
     Undo(Undo),
+    /// Give a machine back after the point of no return: everything that the run made is removed
+    #[command(after_help = "\
+The cluster's data on this machine is lost. Asks first, unless --yes is given.
+
+Example:
+  bootlace reset")]
+    Reset(Reset),
     /// Tell where a run stands
     #[command(after_help = "\
 Example:
@@ -258,6 +265,26 @@ pub(crate) struct Run {
     /// Go on although the config or the tool changed, and plan every step again
     #[arg(long)]
     pub(crate) replan: bool,
+    /// Preflight checks that are not looked at, by name; `all` for all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) ignore_preflight_errors: Vec<String>,
+    /// Start a control plane from images that are not pinned by digest
+    #[arg(long)]
+    pub(crate) insecure_unpinned_release: bool,
+    /// Remove the asset folder as a whole at the end, not only its secrets
+    #[arg(long)]
+    pub(crate) clean: bool,
+}
+
+/// `reset`.
+#[derive(Debug, Args)]
+pub(crate) struct Reset {
+    /// Which run [default: the newest of the cluster]
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    /// Do not ask first
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 /// `undo`.

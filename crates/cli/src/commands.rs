@@ -7,6 +7,7 @@ mod log;
 mod man;
 mod pki;
 mod plan;
+mod reset;
 mod run;
 mod runs;
 mod status;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Resume(args)) => run::resume(session, &args),
         Some(Command::Verify(args)) => verify::verify(session, &args),
         Some(Command::Undo(args)) => undo::undo(session, &args),
+        Some(Command::Reset(args)) => reset::reset(session, args),
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),

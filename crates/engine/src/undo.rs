@@ -21,6 +21,15 @@ use crate::folders::Folders;
 use crate::history::{Deed, deeds, made_folders};
 use crate::store::{OpenRun, Store};
 
+/// How far back it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// As far as there is a return, step by step as each of them says.
+    Return,
+    /// All the way, whatever is lost by it.
+    Everything,
+}
+
 /// What undo has come to so far.
 #[derive(Default)]
 struct Progress {
@@ -50,7 +59,7 @@ impl Engine<'_> {
     /// Takes back what the run did, newest first. What is left alone is in the view.
     pub fn undo(&self) -> Result<UndoView, Fault> {
         // Deep down nobody knows which verb is at work; here it is undo that goes on.
-        self.undo_chosen().map_err(|mut fault| {
+        self.undo_chosen(Reach::Return).map_err(|mut fault| {
             for hint in &mut fault.hints {
                 *hint = hint.replace("`bootlace resume`", "`bootlace undo`");
             }
@@ -58,7 +67,17 @@ impl Engine<'_> {
         })
     }
 
-    fn undo_chosen(&self) -> Result<UndoView, Fault> {
+    /// Takes everything back, also past the point of no return: what is in the cluster is lost.
+    pub fn reset(&self) -> Result<UndoView, Fault> {
+        self.undo_chosen(Reach::Everything).map_err(|mut fault| {
+            for hint in &mut fault.hints {
+                *hint = hint.replace("`bootlace resume`", "`bootlace reset`");
+            }
+            fault
+        })
+    }
+
+    fn undo_chosen(&self, reach: Reach) -> Result<UndoView, Fault> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         let state = store.read(&run, &mut |_, _| {})?;
@@ -74,13 +93,15 @@ impl Engine<'_> {
             .iter()
             .map(|step| self.sequence.id(step.name()))
             .collect();
-        self.check_return(&state)?;
+        if reach == Reach::Return {
+            self.check_return(&state)?;
+        }
         self.check_dependents(&state, &chosen)?;
         let open = store.open(store.lock()?, &run)?;
         if open.journal.with_state(|now| *now != state) {
             // Another process worked on it between the look and the lock, so judge again.
             drop(open);
-            return self.undo();
+            return self.undo_chosen(reach);
         }
         let (tool, boot) = (self.options.tool.clone(), self.boot());
         let insecure = self.options.insecure.clone();
@@ -98,7 +119,7 @@ impl Engine<'_> {
         let mut deeds = deeds(self, &run)?;
         let back: BTreeSet<&StepId> = chosen
             .iter()
-            .filter(|step| self.goes_back(&state, step))
+            .filter(|step| reach == Reach::Everything || self.goes_back(&state, step))
             .collect();
         deeds.retain(|deed| back.contains(&deed.step));
         deeds.reverse();

@@ -130,12 +130,23 @@ fn expects(_: &Settings) -> Vec<Expectation> {
         Field::is("items/*/status/conditions/type=Ready/status", "True"),
     ];
     let because = "A node without a pod network is not ready, and nothing is scheduled on it.";
-    let all = vec![Field::is("items/*/status/conditions/type=Available/status", "True")];
+    let all = vec![Field::is(
+        "items/*/status/conditions/type=Available/status",
+        "True",
+    )];
     let run = "An add-on that is applied and does not run helps nobody.";
     vec![
-        expect(api("every node is ready", "/api/v1/nodes", nodes), minutes(10), because),
         expect(
-            api("every deployment is available", "/apis/apps/v1/deployments", all),
+            api("every node is ready", "/api/v1/nodes", nodes),
+            minutes(10),
+            because,
+        ),
+        expect(
+            api(
+                "every deployment is available",
+                "/apis/apps/v1/deployments",
+                all,
+            ),
             minutes(10),
             run,
         ),

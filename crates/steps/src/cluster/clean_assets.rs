@@ -49,6 +49,10 @@ rm -rf ASSETS   # only with --clean, or if the assets came from a store",
     expects,
 };
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a stage's plan may fail, this one never does"
+)]
 fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
     let drop = |path: TargetPath| {
         Effect::DropPath(DropPath {

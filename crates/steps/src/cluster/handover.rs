@@ -103,7 +103,11 @@ fn expects(_: &Settings) -> Vec<Expectation> {
     let ready = api("the API is ready at its endpoint", "/readyz", vec![]);
     let path = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
     let complete = Field::is("data/status", "complete");
-    let sign = api("the cluster says that its bootstrap is complete", path, vec![complete]);
+    let sign = api(
+        "the cluster says that its bootstrap is complete",
+        path,
+        vec![complete],
+    );
     let mut expectations = vec![
         expect(
             ready,
@@ -120,7 +124,10 @@ fn expects(_: &Settings) -> Vec<Expectation> {
         let claim = Claim::Absent {
             path: machine(path),
         };
-        Expectation::now(claim, "Secrets that nobody needs any more can only be stolen.")
+        Expectation::now(
+            claim,
+            "Secrets that nobody needs any more can only be stolen.",
+        )
     }));
     expectations
 }

@@ -18,10 +18,6 @@ use crate::documents::{documents, is_manifest_name};
 pub(crate) const ADMIN: &str = "etc/kubernetes/admin.conf";
 /// The kubeconfig that asks the API server of this machine itself, for as long as we bootstrap.
 pub(crate) const LOOPBACK: &str = "etc/kubernetes/bootstrap-secrets/kubeconfig";
-/// The folder from which the kubelet takes static pods.
-pub(crate) const STATIC_PODS: &str = "etc/kubernetes/manifests";
-/// The namespace of our own components.
-pub(crate) const NAMESPACE: &str = "bootlace-system";
 
 /// Last words that name their cause, whoever says them.
 pub(crate) static KNOWN: &[KnownLine] = &[

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bootlace_model::config::{Profile, Settings};
 use bootlace_model::effect::{
-    ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit, UnitState, Via,
+    ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit, UnitState,
+    Via,
 };
 use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
 use bootlace_model::fact::{Ask, Facts};
@@ -115,7 +116,10 @@ fn asks(settings: &Settings) -> Vec<Ask> {
     };
     let bundle = bundle::list_path(settings).map(|path| Probe::ReadFile { path, limit: LIMIT });
     let bundle = bundle.map(|probe| BUNDLE.from(probe));
-    [MANIFESTS.from(manifests)].into_iter().chain(bundle).collect()
+    [MANIFESTS.from(manifests)]
+        .into_iter()
+        .chain(bundle)
+        .collect()
 }
 
 fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
@@ -275,8 +279,13 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     let because = "A control plane that does not answer on its own machine answers nowhere.";
     expectations.push(expect(ready, minutes(5), because));
     let served = Field::is("status/conditions/type=Established/status", "True");
-    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterversions.bootlace.dev";
-    let claim = api("the definitions of our kinds are served", path, vec![served]);
+    let path =
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterversions.bootlace.dev";
+    let claim = api(
+        "the definitions of our kinds are served",
+        path,
+        vec![served],
+    );
     let because = "Without them the version operator has nothing to report on.";
     expectations.push(expect(claim, Duration::from_mins(2), because));
     expectations

@@ -62,7 +62,7 @@ oc --kubeconfig ASSETS/auth/kubeconfig-loopback annotate --overwrite \\
 /// The most that is read of the operator's manifests.
 const LIMIT: u64 = 16 << 20;
 
-/// The operator's own objects, among them the ClusterVersion with the user's overrides.
+/// The operator's own objects, among them the `ClusterVersion` with the user's overrides.
 const FOLDER: &str = "cvo-bootstrap/hand-over";
 
 fn asks(settings: &Settings) -> Vec<Ask> {
@@ -88,10 +88,18 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
 fn expects(_: &Settings) -> Vec<Expectation> {
     let path = "/apis/bootlace.dev/v1alpha1/clusterversions/version";
     let restored = Field::is("metadata/annotations/bootlace.dev~1overrides", "restored");
-    let claim = api("the version operator has its overrides back", path, vec![restored]);
+    let claim = api(
+        "the version operator has its overrides back",
+        path,
+        vec![restored],
+    );
     let because = "What stays on the list is never updated again, and nothing says so.";
     let deployment = "/apis/apps/v1/namespaces/bootlace-system/deployments/version-operator";
-    let there = api("the version operator has its deployment", deployment, vec![]);
+    let there = api(
+        "the version operator has its deployment",
+        deployment,
+        vec![],
+    );
     let alone = "The operator's bootstrap pod goes at the hand-over; then only this one is left.";
     vec![
         expect(claim, Duration::from_mins(2), because),

@@ -91,12 +91,30 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     let same = Field::is("data/cluster", settings.cluster.name.as_str());
     let read = "An API that takes what is written and does not give it back has lost it.";
     let claims = [
-        (api("the API is ready at its endpoint", "/readyz", vec![]), through),
+        (
+            api("the API is ready at its endpoint", "/readyz", vec![]),
+            through,
+        ),
         (api("the API is alive", "/livez", vec![]), through),
-        (api(format!("the API is Kubernetes {version}"), "/version", vec![right]), wrong),
-        (api("the API tells what it serves", "/apis", vec![groups]), discovery),
-        (api("what was written is read again", path, vec![same]), read),
+        (
+            api(
+                format!("the API is Kubernetes {version}"),
+                "/version",
+                vec![right],
+            ),
+            wrong,
+        ),
+        (
+            api("the API tells what it serves", "/apis", vec![groups]),
+            discovery,
+        ),
+        (
+            api("what was written is read again", path, vec![same]),
+            read,
+        ),
     ];
     let within = minutes(5);
-    claims.map(|(claim, because)| expect(claim, within, because)).into()
+    claims
+        .map(|(claim, because)| expect(claim, within, because))
+        .into()
 }

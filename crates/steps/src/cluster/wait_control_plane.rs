@@ -62,7 +62,8 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     let replicas = settings.cluster.control_plane.replicas;
     let mut expectations = Vec::new();
     for (component, lease) in COMPONENTS {
-        let pods = format!("/api/v1/namespaces/kube-system/pods?labelSelector=component%3D{component}");
+        let pods =
+            format!("/api/v1/namespaces/kube-system/pods?labelSelector=component%3D{component}");
         let fields = vec![
             Field::new("items", Wanted::AtLeast(replicas.into())),
             Field::is("items/*/status/conditions/type=Ready/status", "True"),
@@ -70,7 +71,8 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         let what = format!("{component} is ready on every machine");
         expectations.push(expect(api(what, pods, fields), minutes(30), because));
         if let Some(lease) = lease {
-            let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{lease}");
+            let path =
+                format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{lease}");
             let held = vec![Field::new("spec/holderIdentity", Wanted::Something)];
             let what = format!("one {component} leads");
             expectations.push(expect(api(what, path, held), minutes(5), works));

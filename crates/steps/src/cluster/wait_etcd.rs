@@ -65,7 +65,12 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     let healthy = etcd("etcd can write".into(), "/health", None, health);
     let alarms = vec![Field::new("alarms", Wanted::Length(0))];
     let question = json!({"action": "GET"});
-    let calm = etcd("etcd raises no alarm".into(), "/v3/maintenance/alarm", Some(question), alarms);
+    let calm = etcd(
+        "etcd raises no alarm".into(),
+        "/v3/maintenance/alarm",
+        Some(question),
+        alarms,
+    );
     let room = "An etcd that is out of room answers and takes nothing more.";
     vec![
         expect(members, minutes(30), because),
@@ -75,12 +80,7 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
 }
 
 /// Asks etcd itself, as the one who looks after its health.
-fn etcd(
-    what: String,
-    path: &str,
-    post: Option<serde_json::Value>,
-    fields: Vec<Field>,
-) -> Claim {
+fn etcd(what: String, path: &str, post: Option<serde_json::Value>, fields: Vec<Field>) -> Claim {
     Claim::Api(ApiClaim {
         what,
         access: Access::Certificate {

@@ -52,14 +52,25 @@ oc --kubeconfig KUBECONFIG get clusterversion version",
 fn expects(_: &Settings) -> Vec<Expectation> {
     let deployment = "/apis/apps/v1/namespaces/bootlace-system/deployments/version-operator";
     let available = Field::is("status/conditions/type=Available/status", "True");
-    let runs = api("the version operator runs as an ordinary pod", deployment, vec![available]);
+    let runs = api(
+        "the version operator runs as an ordinary pod",
+        deployment,
+        vec![available],
+    );
     let because = "After the hand-over only the version operator installs what is still missing.";
     let version = "/apis/bootlace.dev/v1alpha1/clusterversions/version";
     let accepted = vec![
         Field::new("status/desired/version", Wanted::Something),
-        Field::new("status/observedGeneration", Wanted::SameAs("metadata/generation".into())),
+        Field::new(
+            "status/observedGeneration",
+            Wanted::SameAs("metadata/generation".into()),
+        ),
     ];
-    let accepts = api("the version operator has accepted the release", version, accepted);
+    let accepts = api(
+        "the version operator has accepted the release",
+        version,
+        accepted,
+    );
     let idle = "An operator that has not read what it shall install installs nothing.";
     vec![
         expect(runs, minutes(20), because),

@@ -79,7 +79,11 @@ const COPIES: [(&str, &str, u32); 12] = [
         "etc/kubernetes/controller-manager.conf",
         0o600,
     ),
-    ("auth/scheduler.conf", "etc/kubernetes/scheduler.conf", 0o600),
+    (
+        "auth/scheduler.conf",
+        "etc/kubernetes/scheduler.conf",
+        0o600,
+    ),
     ("auth/kubelet.conf", "etc/kubernetes/kubelet.conf", 0o600),
     (
         "auth/kubeconfig-loopback",
@@ -106,7 +110,11 @@ const COPIES: [(&str, &str, u32); 12] = [
         "etc/kubernetes/kubelet.env",
         0o644,
     ),
-    ("tls/ca.crt", "etc/kubernetes/bootstrap-secrets/ca.crt", 0o644),
+    (
+        "tls/ca.crt",
+        "etc/kubernetes/bootstrap-secrets/ca.crt",
+        0o644,
+    ),
 ];
 
 /// Returns everything that the kubelet and the pods read.
