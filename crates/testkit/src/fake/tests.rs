@@ -35,7 +35,7 @@ fn sync_file(host: &FakeHost, folder: &str, name: &str) {
 
 /// Lists the disk on one line: `a=content d/ l->target`, modes only where they are unusual.
 fn listing(host: &FakeHost) -> String {
-    let entries = Snapshot::of_fake(host, &[]).0;
+    let entries = Snapshot::of_fake(host, &[]).files;
     let line = entries
         .iter()
         .filter(|(path, _)| path.as_str() != "/")

@@ -2,7 +2,7 @@
 
 use bootlace_model::record::Outcome;
 use bootlace_testkit::crash::{Bench, Sample, Wrong};
-use bootlace_testkit::fake::{Death, FakeHost, OperationKind, When};
+use bootlace_testkit::fake::{Death, FakeHost, When};
 use bootlace_testkit::tree::Snapshot;
 
 fn expect(holds: bool, what: &str) -> Result<(), Wrong> {
@@ -92,7 +92,7 @@ fn is_only_looked_at(bench: &Bench, host: &FakeHost) -> Result<(), Wrong> {
     let changed = host
         .trace()
         .into_iter()
-        .find(|operation| operation.kind != OperationKind::Run);
+        .find(|operation| !operation.kind.may_look());
     if let Some(operation) = changed {
         return Err(Wrong(format!("looking did this: {operation}")));
     }
