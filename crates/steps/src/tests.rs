@@ -52,7 +52,7 @@ pub(crate) fn tree<C: AsRef<[u8]>>(files: &[(&str, C)]) -> FileTree {
 /// Plans a step that must want something.
 pub(crate) fn effects(name: &str, settings: &Settings, facts: &Facts) -> Vec<Effect> {
     match step(name).plan(settings, facts).unwrap() {
-        Decision::Do(effects) => effects,
+        Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
         Decision::Skip { reason } => panic!("{name} is skipped: {reason}"),
     }
 }
