@@ -156,6 +156,17 @@ The cluster's data on this machine is lost. Asks first, unless --yes is given.
 Example:
   bootlace reset")]
     Reset(Reset),
+    /// Bring up a local cluster on a machine of its own, or find it up
+    #[command(after_help = "\
+Ends with a line for your shell, on stdout:
+  eval $(bootlace up)
+  kubectl get nodes")]
+    Up(Up),
+    /// Remove all that `up` made, and nothing else
+    Down(Down),
+    /// Lead connections to a machine of `up`; it is started by that
+    #[command(hide = true)]
+    Forward(Forward),
     /// Tell where a run stands
     #[command(after_help = "\
 Example:
@@ -285,6 +296,48 @@ pub(crate) struct Reset {
     /// Do not ask first
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// `up`.
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// Where the control plane runs [default: machine, if this computer can start one]
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<In>,
+    /// How many machines
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) nodes: u16,
+    /// Stop before every step, explain it, and wait for Enter
+    #[arg(long)]
+    pub(crate) pause: bool,
+}
+
+/// `down`.
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    /// Where the control plane runs
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<In>,
+}
+
+/// Where a local control plane runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum In {
+    /// On a machine of its own, with systemd
+    Machine,
+    /// As plain processes of whoever calls
+    Process,
+}
+
+/// `forward`.
+#[derive(Debug, Args)]
+pub(crate) struct Forward {
+    /// The folder of the machines
+    pub(crate) folder: PathBuf,
+    /// Where to listen
+    pub(crate) listen: std::net::SocketAddr,
+    /// Where to connect to, inside the machines' network
+    pub(crate) target: std::net::SocketAddr,
 }
 
 /// `undo`.

@@ -12,6 +12,7 @@ mod run;
 mod runs;
 mod status;
 mod undo;
+mod up;
 mod verify;
 
 use bootlace_model::fault::Fault;
@@ -32,6 +33,9 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Verify(args)) => verify::verify(session, &args),
         Some(Command::Undo(args)) => undo::undo(session, &args),
         Some(Command::Reset(args)) => reset::reset(session, args),
+        Some(Command::Up(args)) => up::up(session, &args),
+        Some(Command::Down(args)) => up::down(session, &args),
+        Some(Command::Forward(args)) => up::forward(&args),
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),

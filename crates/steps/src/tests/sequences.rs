@@ -10,14 +10,26 @@ use bootlace_model::fault::FaultKind;
 use bootlace_model::probe::Answer;
 use bootlace_model::step::{PlanError, Sequence, Step};
 
+use serde_json::{Value, json};
+
 use super::{effects, fault, path, settings, step, tree};
-use crate::{SEQUENCES, sequence};
+use crate::{SEQUENCES, release, sequence};
 
 /// Facts with which every built step can plan.
 fn facts() -> Facts {
     let mut facts = Facts::default();
     facts.set("machine.name", Answer::Json("node-1".into()));
     facts.set("manifests.copied", Answer::Content(None));
+    facts.set("node.name", Answer::Json("node-1".into()));
+    facts.set("auth.bootstrap-token", Answer::Content(None));
+    let release = release::built_in("v1.36.3");
+    facts.set("release.version", Answer::Json(release.version.into()));
+    facts.set("release.images", Answer::Json(json!(release.images)));
+    facts.set("release.digest", Answer::Json(Value::Null));
+    for (_, _, step) in each() {
+        let listed = format!("{}.listed", step.name());
+        facts.set(listed, Answer::Content(None));
+    }
     let manifest = "{apiVersion: v1, kind: Secret, metadata: {name: a}}";
     facts.set(
         "manifests.00",
@@ -186,14 +198,15 @@ fn facts_are_yielded_before_they_are_used() {
 #[test]
 fn a_fact_has_one_source() {
     let settings = rich();
-    let mut names = BTreeSet::new();
+    let mut sources = BTreeMap::new();
     for (_, _, step) in each() {
         for ask in step
             .asks(&settings)
             .into_iter()
             .chain(step.yields(&settings))
         {
-            assert!(names.insert(ask.fact), "{} has two sources", ask.fact);
+            let source = sources.entry(ask.fact).or_insert_with(|| ask.probe.clone());
+            assert_eq!(*source, ask.probe, "{} has two sources", ask.fact);
         }
     }
 }
@@ -282,12 +295,15 @@ fn the_same_inputs_give_the_same_effects() {
 }
 
 #[test]
-fn built_steps_ask_for_every_fact_that_they_read() {
+fn built_steps_name_every_fact_that_they_read() {
     let settings = rich();
     for (_, _, step) in each().filter(|(_, _, step)| step.about().built) {
         let mut asked = Facts::default();
         for ask in step.asks(&settings) {
             asked.set(ask.fact, facts().answer(ask.fact).unwrap().clone());
+        }
+        for fact in step.uses() {
+            asked.set(*fact, facts().answer(fact).unwrap().clone());
         }
         let plan = step.plan(&settings, &asked);
         assert!(plan.is_ok(), "{}: {plan:?}", step.name());
@@ -300,7 +316,7 @@ fn steps_that_are_not_built_refuse() {
         .filter(|(_, _, step)| step.about().built)
         .map(|(_, _, step)| step.name())
         .collect();
-    assert_eq!(built, ["prepare-assets", "copy-manifests", "release-info"]);
+    assert!(built.len() >= 10, "{built:?}");
     for (_, _, step) in each().filter(|(_, _, step)| !step.about().built) {
         let fault = fault(step.name(), &settings(), &Facts::default());
         assert_eq!(fault.kind, FaultKind::Preflight);
