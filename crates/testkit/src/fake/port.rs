@@ -243,6 +243,7 @@ impl Host for FakeHost {
         if state.stop {
             return Err(HostError::Stopped);
         }
+        state.settle();
         state.pass_time(how_long);
         state.settle();
         Ok(())

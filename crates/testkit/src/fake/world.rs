@@ -64,6 +64,11 @@ impl World<'_> {
         self.state.start(unit, false)
     }
 
+    /// Stops a unit; what its process made stays.
+    pub fn stop_unit(&mut self, unit: &str) {
+        self.state.stop(unit);
+    }
+
     /// Reads a file; none if there is none.
     pub fn read(&self, path: &str) -> HostResult<Option<Vec<u8>>> {
         let found = self

@@ -118,6 +118,7 @@ impl State {
             // A unit that cannot be started does not keep a machine from booting.
             drop(self.start(&unit, false));
         }
+        self.settle();
     }
 
     /// Lists the units that a boot starts.
