@@ -292,7 +292,8 @@ fn the_same_inputs_give_the_same_effects() {
     for (_, _, step) in each().filter(|(_, _, step)| step.about().built) {
         let first = effects(step.name(), &settings, &facts);
         assert_eq!(first, effects(step.name(), &settings, &facts));
-        let targets: BTreeSet<String> = first.iter().map(Effect::target).collect();
+        let named = |effect: &Effect| format!("{:?} {}", effect.kind(), effect.target());
+        let targets: BTreeSet<String> = first.iter().map(named).collect();
         assert_eq!(
             targets.len(),
             first.len(),
