@@ -149,6 +149,24 @@ Examples:
   bootlace undo cluster --root /tmp/demo
   bootlace undo cluster --root /tmp/demo --from release-info")]
     Undo(Undo),
+    /// Give a machine back after the point of no return: everything that the run made is removed
+    #[command(after_help = "\
+The cluster's data on this machine is lost. Asks first, unless --yes is given.
+
+Example:
+  bootlace reset")]
+    Reset(Reset),
+    /// Bring up a local cluster on a machine of its own, or find it up
+    #[command(after_help = "\
+Ends with a line for your shell, on stdout:
+  eval $(bootlace up)
+  kubectl get nodes")]
+    Up(Up),
+    /// Remove all that `up` made, and nothing else
+    Down(Down),
+    /// Lead connections to a machine of `up`; it is started by that
+    #[command(hide = true)]
+    Forward(Forward),
     /// Tell where a run stands
     #[command(after_help = "\
 Example:
@@ -258,6 +276,68 @@ pub(crate) struct Run {
     /// Go on although the config or the tool changed, and plan every step again
     #[arg(long)]
     pub(crate) replan: bool,
+    /// Preflight checks that are not looked at, by name; `all` for all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) ignore_preflight_errors: Vec<String>,
+    /// Start a control plane from images that are not pinned by digest
+    #[arg(long)]
+    pub(crate) insecure_unpinned_release: bool,
+    /// Remove the asset folder as a whole at the end, not only its secrets
+    #[arg(long)]
+    pub(crate) clean: bool,
+}
+
+/// `reset`.
+#[derive(Debug, Args)]
+pub(crate) struct Reset {
+    /// Which run [default: the newest of the cluster]
+    #[arg(long, value_name = "ID")]
+    pub(crate) run: Option<String>,
+    /// Do not ask first
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// `up`.
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// Where the control plane runs [default: machine, if this computer can start one]
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<In>,
+    /// How many machines
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) nodes: u16,
+    /// Stop before every step, explain it, and wait for Enter
+    #[arg(long)]
+    pub(crate) pause: bool,
+}
+
+/// `down`.
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    /// Where the control plane runs
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<In>,
+}
+
+/// Where a local control plane runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum In {
+    /// On a machine of its own, with systemd
+    Machine,
+    /// As plain processes of whoever calls
+    Process,
+}
+
+/// `forward`.
+#[derive(Debug, Args)]
+pub(crate) struct Forward {
+    /// The folder of the machines
+    pub(crate) folder: PathBuf,
+    /// Where to listen
+    pub(crate) listen: std::net::SocketAddr,
+    /// Where to connect to, inside the machines' network
+    pub(crate) target: std::net::SocketAddr,
 }
 
 /// `undo`.

@@ -7,10 +7,12 @@ mod log;
 mod man;
 mod pki;
 mod plan;
+mod reset;
 mod run;
 mod runs;
 mod status;
 mod undo;
+mod up;
 mod verify;
 
 use bootlace_model::fault::Fault;
@@ -30,6 +32,10 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Resume(args)) => run::resume(session, &args),
         Some(Command::Verify(args)) => verify::verify(session, &args),
         Some(Command::Undo(args)) => undo::undo(session, &args),
+        Some(Command::Reset(args)) => reset::reset(session, args),
+        Some(Command::Up(args)) => up::up(session, &args),
+        Some(Command::Down(args)) => up::down(session, &args),
+        Some(Command::Forward(args)) => up::forward(&args),
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),

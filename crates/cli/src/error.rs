@@ -22,6 +22,8 @@ pub(crate) enum Ending {
     DoesNotHold,
     /// Something was left alone for safety; it was printed as data.
     LeftAlone,
+    /// A bootlace inside a machine ended with this code, and has said why.
+    Code(u8),
 }
 
 /// Tells what went wrong, if anything, and returns the exit code.
@@ -30,6 +32,7 @@ pub(crate) fn end(result: Result<Ending, Fault>, session: &Session) -> ExitCode 
         Ok(Ending::Done) => return ExitCode::SUCCESS,
         Ok(Ending::DoesNotHold) => FaultKind::VerifyFailed,
         Ok(Ending::LeftAlone) => FaultKind::Refused,
+        Ok(Ending::Code(code)) => return ExitCode::from(code),
         Err(fault) => {
             let fault = session.retype.complete_hints(fault);
             session.console.fault(&fault);

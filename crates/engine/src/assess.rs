@@ -59,7 +59,13 @@ impl Past {
     }
 
     fn ran(&self, effect: &Effect) -> bool {
-        matches!(effect, Effect::RunCommand(run) if self.commands.contains(&run.name))
+        // Units and images are looked at, and waits are waited again after a reboot.
+        let tells = match effect {
+            Effect::RunCommand(_) | Effect::ApplyObjects(_) => true,
+            Effect::StartUnit(start) => start.anew.is_some(),
+            _ => false,
+        };
+        tells && self.commands.contains(&effect.target())
     }
 
     fn intent(&self, effect: &Effect) -> Option<&(u64, Pending)> {

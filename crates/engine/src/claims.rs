@@ -1,12 +1,14 @@
 //! Evaluating claims: is it so, and what was found?
 
-use bootlace_model::expect::Claim;
-use bootlace_model::fault::Fault;
+use bootlace_model::effect::UnitName;
+use bootlace_model::expect::{ApiClaim, Claim};
+use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
 use bootlace_model::node::NodeState;
 use bootlace_model::path::TargetPath;
 use bootlace_model::secret::Secret;
 
+use crate::access;
 use crate::effects::certificate_problems;
 use crate::folders::{Folders, LARGEST_FILE};
 use crate::port::{Command, FetchRequest, Host, HostError};
@@ -18,6 +20,8 @@ pub(crate) struct Finding {
     pub(crate) holds: bool,
     /// What was found, in words.
     pub(crate) found: String,
+    /// Whether looking again cannot change it.
+    pub(crate) hopeless: bool,
 }
 
 /// How long one question over HTTP may take.
@@ -96,6 +100,9 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
                 Err(error) => Err(error.into()),
             }
         }
+        Claim::Running { unit } => running(host, unit),
+        Claim::Images { images } => loaded(host, images),
+        Claim::Api(api) => api_answer(host, api),
         Claim::Answers {
             url,
             status,
@@ -124,7 +131,12 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
 }
 
 fn finding(holds: bool, found: String) -> Finding {
-    Finding { holds, found }
+    let hopeless = false;
+    Finding {
+        holds,
+        found,
+        hopeless,
+    }
 }
 
 fn file(
@@ -203,6 +215,78 @@ fn listed(folders: &Folders<'_>, index: &TargetPath, below: &TargetPath) -> Resu
     }
     Ok(match wrong.as_slice() {
         [] => finding(true, format!("{} files as listed", read.files.len())),
+        some => finding(false, some.join("; ")),
+    })
+}
+
+fn running(host: &dyn Host, unit: &UnitName) -> Result<Finding, Fault> {
+    if !host.is_live() {
+        return Ok(finding(false, "nothing runs in a folder".into()));
+    }
+    let is_active = host.unit(unit)?.is_active;
+    let words = if is_active {
+        "it is active"
+    } else {
+        "it is not active"
+    };
+    Ok(finding(is_active, words.into()))
+}
+
+fn loaded(host: &dyn Host, images: &[String]) -> Result<Finding, Fault> {
+    let there = host.images()?.unwrap_or_default();
+    let missing = images.iter().filter(|image| !there.contains(image));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    Ok(match missing.as_slice() {
+        [] => finding(true, format!("{} of them are there", images.len())),
+        some => finding(false, format!("not there: {}", some.join(", "))),
+    })
+}
+
+fn api_answer(host: &dyn Host, api: &ApiClaim) -> Result<Finding, Fault> {
+    let asked = match access::ask(host, api) {
+        Ok(asked) => asked,
+        // What proves who is asking may come, or come back, later.
+        Err(fault) if fault.kind == FaultKind::VerifyFailed => {
+            return Ok(finding(false, fault.message));
+        }
+        Err(fault) => return Err(fault),
+    };
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(error @ (HostError::Unreachable { .. } | HostError::TimedOut { .. })) => {
+            return Ok(finding(false, error.to_string()));
+        }
+        Err(error @ HostError::Untrusted { .. }) => {
+            let found = error.to_string();
+            return Ok(Finding {
+                holds: false,
+                found,
+                hopeless: true,
+            });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if answer.status != 200 {
+        let said = answer.body.get("message").unwrap_or(&answer.body);
+        let said = said
+            .as_str()
+            .map_or_else(|| said.to_string(), ToOwned::to_owned);
+        let said = said
+            .lines()
+            .find(|line| line.starts_with("[-]"))
+            .unwrap_or(&said);
+        return Ok(finding(
+            false,
+            format!("it answers {}: {said}", answer.status),
+        ));
+    }
+    let problems = api
+        .fields
+        .iter()
+        .filter_map(|field| field.problem(&answer.body));
+    let problems: Vec<String> = problems.collect();
+    Ok(match problems.as_slice() {
+        [] => finding(true, "it answers so".into()),
         some => finding(false, some.join("; ")),
     })
 }

@@ -1,9 +1,10 @@
 //! The interpreter: what an effect touches, whether it is already so, and how it is performed.
 //!
-//! Every effect but a command comes down to *writes*: this path shall be this file, folder, link,
+//! Every effect but an act comes down to *writes*: this path shall be this file, folder, link,
 //! or nothing. Replacing safely, keeping what was there and putting it back are written once, for
-//! writes. A command is performed by itself.
+//! writes. An act (a program, a unit, images, objects, a wait) is performed by itself.
 
+mod acts;
 mod certificates;
 mod command;
 mod content;
@@ -13,8 +14,9 @@ mod standing;
 mod units;
 mod writes;
 
+pub(crate) use acts::{present, remove_product};
 pub(crate) use certificates::certificate_problems;
-pub(crate) use command::{remove_product, run_program};
+pub(crate) use command::{remove_tree, run_program};
 pub(crate) use group::{Class, LARGEST_GROUP, class};
 pub(crate) use perform::{Intended, Staging, perform, staged_name, staged_prefix};
 pub(crate) use standing::{Standing, standing};

@@ -15,13 +15,16 @@ impl From<HostError> for Fault {
             HostError::TooLarge { .. } | HostError::Crypto(_) => Self::bad_input(message),
             HostError::ReadOnly { .. } | HostError::Crashed => Self::internal(message),
             HostError::TimedOut { .. } => Self::new(FaultKind::Deadline, message),
-            HostError::Fetch { .. } => Self::new(FaultKind::StepFailed, message)
+            HostError::Fetch { .. } | HostError::Unreachable { .. } => Self::new(FaultKind::StepFailed, message)
                 .hint("when the cause is gone, `bootlace resume` goes on from here"),
             HostError::WrongDigest { .. } => Self::refused(message)
                 .because(
                     "What came is not what was promised: a newer file, a broken mirror, or worse.",
                 )
                 .hint("compare the digest with its publisher before you change the config"),
+            HostError::Untrusted { .. } => Self::new(FaultKind::StepFailed, message)
+                .because("Whoever answers there may not be who it should be; asking again changes nothing.")
+                .hint("`bootlace pki check` looks at every certificate; `date` shows the clock"),
             HostError::Locked { .. } => Self::new(FaultKind::Preflight, message)
                 .because(
                     "Two writers would mix up the journal, so only one may work on a state folder.",

@@ -10,12 +10,14 @@
 //! | `schedule`, `step_work` | which step runs when, and what it does in its turns |
 //! | `assess` | what of a step's wishes is missing, for plans and for runs |
 //! | `effects` | the interpreter: standing, groups, performing |
-//! | `answers`, `claims` | probes and expectations, read-only |
+//! | `answers`, `claims`, `access` | probes and expectations, read-only |
+//! | `preflight`, `waiting`, `symptoms` | whether a step may begin, and how long there is hope |
 //! | `store`, `journal`, `blobs`, `history` | what is kept about runs |
 //! | `tidy` | what a crash left half done |
 
 pub mod port;
 
+mod access;
 mod answers;
 mod assess;
 mod blobs;
@@ -27,15 +29,18 @@ mod folders;
 mod history;
 mod journal;
 mod plan;
+mod preflight;
 mod resume;
 mod run;
 mod schedule;
 mod status;
 mod step_work;
 mod store;
+mod symptoms;
 mod tidy;
 mod undo;
 mod verify;
+mod waiting;
 
 use bootlace_model::config::Settings;
 use bootlace_model::event::Event;
@@ -74,6 +79,8 @@ pub struct Options {
     pub replan: bool,
     /// Undo: overwrite what someone edited since.
     pub force: bool,
+    /// Preflight checks that are not looked at, by name; `all` for all.
+    pub ignore: Vec<String>,
     /// This tool's version, for the journal.
     pub tool: String,
     /// What the user switched off that protects, for the journal and for `status`.
@@ -91,6 +98,7 @@ impl Options {
             run: None,
             replan: false,
             force: false,
+            ignore: vec![],
             tool: tool.into(),
             insecure: vec![],
         }

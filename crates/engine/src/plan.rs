@@ -109,7 +109,7 @@ impl Engine<'_> {
             Decision::Skip { reason } => {
                 return Ok(row(PlannedState::Skipped, vec![], Some(reason)));
             }
-            Decision::Do(effects) => effects,
+            Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
         };
         let assessment = assess(self, &Past::of(state, &id), &effects);
         let assessment = assessment.map_err(|fault| fault.in_step(&id))?;
@@ -121,7 +121,7 @@ impl Engine<'_> {
         Ok(row(
             PlannedState::Todo,
             missing.into_iter().map(shown).collect(),
-            None,
+            self.would_be_refused(step, state)?,
         ))
     }
 }

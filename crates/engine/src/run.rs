@@ -40,6 +40,7 @@ impl Engine<'_> {
         self.check_needs(&chosen, |id| {
             state.as_ref().is_some_and(|state| state.stands(id))
         })?;
+        self.preflight(&chosen, state.as_ref())?;
         if let (Some(run), Some(state)) = (&found, &state) {
             return self.go_on(&store, run, state, goal, &chosen);
         }

@@ -20,10 +20,13 @@ use bootlace_model::step::{Decision, Step};
 use crate::effects::perform;
 use crate::port::Host;
 use crate::store::OpenRun;
-use crate::{Engine, answers, claims};
+use crate::waiting::Patience;
+use crate::{Engine, answers, claims, symptoms, waiting};
 
 /// How long to wait before looking again whether an expectation holds.
-const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(250);
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
+/// After how many looks to look for causes that are already visible.
+const LOOKS: u32 = 5;
 
 /// What a turn came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +43,14 @@ pub(crate) struct StepWork<'a> {
     run: &'a OpenRun,
     step: &'a dyn Step,
     id: StepId,
+    position: usize,
+    /// How often an expectation was looked at in vain.
+    looks: u32,
     phase: Phase,
     began: jiff::Timestamp,
     effects: Vec<Effect>,
+    /// Why a part is not done, if a part is not.
+    rest_skipped: Option<String>,
     total: u64,
     pub(crate) performed: u64,
 }
@@ -65,9 +73,12 @@ impl<'a> StepWork<'a> {
             run,
             step,
             id: engine.sequence.id(step.name()),
+            position,
+            looks: 0,
             phase: Phase::Begin,
             began: engine.host.now(),
             effects: vec![],
+            rest_skipped: None,
             total: 0,
             performed: 0,
         }
@@ -109,6 +120,9 @@ impl<'a> StepWork<'a> {
         self.run
             .journal
             .append(self.host(), vec![Record::StepStarted { step: id.clone() }])?;
+        self.run
+            .journal
+            .with_state(|state| self.engine.preflight(&[self.position], Some(state)))?;
         let facts = self.facts()?;
         match self
             .step
@@ -125,8 +139,15 @@ impl<'a> StepWork<'a> {
                     .on(&Event::StepSkipped { step: id, reason });
                 Ok(Turn::Over)
             }
-            Decision::Do(effects) => {
-                self.effects = effects;
+            decision @ (Decision::Do(_) | Decision::DoPart { .. }) => {
+                self.effects = match decision {
+                    Decision::DoPart { effects, reason } => {
+                        self.rest_skipped = Some(reason);
+                        effects
+                    }
+                    Decision::Do(effects) => effects,
+                    Decision::Skip { .. } => vec![],
+                };
                 let queue = self.assess()?;
                 self.total = queue.len() as u64;
                 let effects = self.total;
@@ -171,10 +192,10 @@ impl<'a> StepWork<'a> {
             .map(|intended| intended.effect.target())
             .unwrap_or_default();
         if let [alone] = group.as_slice()
-            && let Effect::RunCommand(command) = alone.effect
+            && let Some(within) = alone.effect.within()
         {
-            let what = command.name.clone();
-            let until = self.host().now() + command.within;
+            let what = alone.effect.target();
+            let until = self.host().now() + within;
             self.engine.observer.on(&Event::StepWaiting {
                 step: self.id.clone(),
                 what,
@@ -215,8 +236,20 @@ impl<'a> StepWork<'a> {
                 continue;
             }
             let until = since + expectation.within;
-            if self.host().now() >= until {
-                return Err(unmet(&what, &finding.found, &expectation));
+            let patience = Patience {
+                claim: &expectation.claim,
+                within: expectation.within,
+                because: expectation.because,
+                symptoms: &expectation.symptoms,
+            };
+            if finding.hopeless || self.host().now() >= until {
+                return Err(waiting::unmet(&patience, &finding));
+            }
+            self.looks += 1;
+            if self.looks.is_multiple_of(LOOKS)
+                && let Some(fault) = symptoms::first(self.host(), patience.symptoms)?
+            {
+                return Err(fault.because(expectation.because));
             }
             self.engine.observer.on(&Event::StepWaiting {
                 step: self.id.clone(),
@@ -245,11 +278,23 @@ impl<'a> StepWork<'a> {
             let (step, fact) = (self.id.clone(), ask.fact.to_owned());
             records.push(Record::FactLearned { step, fact, value });
         }
-        records.push(Record::Verified {
-            step: self.id.clone(),
-            evidence: evidence.clone(),
+        let (step, reason) = (self.id.clone(), self.rest_skipped.take());
+        records.push(match &reason {
+            None => Record::Verified {
+                step: step.clone(),
+                evidence: evidence.clone(),
+            },
+            Some(reason) => Record::Skipped {
+                step: step.clone(),
+                reason: reason.clone(),
+            },
         });
         self.write(records)?;
+        if let Some(reason) = reason {
+            let observer = self.engine.observer;
+            observer.on(&Event::StepSkipped { step, reason });
+            return Ok(Turn::Over);
+        }
         let millis = millis_between(self.began, self.host().now());
         self.engine.observer.on(&Event::StepDone {
             step: self.id.clone(),
@@ -293,15 +338,4 @@ pub(crate) fn plan_fault(error: bootlace_model::step::PlanError) -> Fault {
         bootlace_model::step::PlanError::Fault(fault) => *fault,
         bootlace_model::step::PlanError::Fact(missing) => Fault::internal(missing.to_string()),
     }
-}
-
-fn unmet(what: &str, found: &str, expectation: &Expectation) -> Fault {
-    let waited = expectation.within.as_secs();
-    let (kind, when) = match waited {
-        0 => (FaultKind::VerifyFailed, String::new()),
-        _ => (FaultKind::Deadline, format!(" within {waited} s")),
-    };
-    Fault::new(kind, format!("not so{when}: {what}; found: {found}"))
-        .because(expectation.because)
-        .hint("`bootlace log` shows what was done; `bootlace resume` tries again")
 }

@@ -11,7 +11,7 @@ use bootlace_model::replay::RunState;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BLOBS_FOLDER, Blobs};
-use crate::effects::remove_product;
+use crate::effects::remove_tree;
 use crate::folders::Folders;
 use crate::journal::{Damage, JOURNAL_FILE, Journal, ReadJournal, has_first_line, read_journal};
 use crate::port::{Dir, Host, Lock, LogFile};
@@ -241,7 +241,7 @@ impl<'a> Store<'a> {
     pub(crate) fn remove_unbegun(&self) -> Result<(), Fault> {
         for run in self.runs()? {
             if !self.is_begun(&run)? {
-                remove_product(self.host, &self.run_path(&run)?)?;
+                remove_tree(self.host, &self.run_path(&run)?)?;
             }
         }
         Ok(())

@@ -7,7 +7,6 @@ pub(crate) use judge::{Judgement, judge};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bootlace_model::effect::EffectKind;
 use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
@@ -21,6 +20,15 @@ use crate::effects::{LARGEST_GROUP, Staging};
 use crate::folders::Folders;
 use crate::history::{Deed, deeds, made_folders};
 use crate::store::{OpenRun, Store};
+
+/// How far back it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// As far as there is a return, step by step as each of them says.
+    Return,
+    /// All the way, whatever is lost by it.
+    Everything,
+}
 
 /// What undo has come to so far.
 #[derive(Default)]
@@ -51,7 +59,7 @@ impl Engine<'_> {
     /// Takes back what the run did, newest first. What is left alone is in the view.
     pub fn undo(&self) -> Result<UndoView, Fault> {
         // Deep down nobody knows which verb is at work; here it is undo that goes on.
-        self.undo_chosen().map_err(|mut fault| {
+        self.undo_chosen(Reach::Return).map_err(|mut fault| {
             for hint in &mut fault.hints {
                 *hint = hint.replace("`bootlace resume`", "`bootlace undo`");
             }
@@ -59,7 +67,17 @@ impl Engine<'_> {
         })
     }
 
-    fn undo_chosen(&self) -> Result<UndoView, Fault> {
+    /// Takes everything back, also past the point of no return: what is in the cluster is lost.
+    pub fn reset(&self) -> Result<UndoView, Fault> {
+        self.undo_chosen(Reach::Everything).map_err(|mut fault| {
+            for hint in &mut fault.hints {
+                *hint = hint.replace("`bootlace resume`", "`bootlace reset`");
+            }
+            fault
+        })
+    }
+
+    fn undo_chosen(&self, reach: Reach) -> Result<UndoView, Fault> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         let state = store.read(&run, &mut |_, _| {})?;
@@ -75,13 +93,15 @@ impl Engine<'_> {
             .iter()
             .map(|step| self.sequence.id(step.name()))
             .collect();
-        self.check_return(&state)?;
+        if reach == Reach::Return {
+            self.check_return(&state)?;
+        }
         self.check_dependents(&state, &chosen)?;
         let open = store.open(store.lock()?, &run)?;
         if open.journal.with_state(|now| *now != state) {
             // Another process worked on it between the look and the lock, so judge again.
             drop(open);
-            return self.undo();
+            return self.undo_chosen(reach);
         }
         let (tool, boot) = (self.options.tool.clone(), self.boot());
         let insecure = self.options.insecure.clone();
@@ -99,7 +119,7 @@ impl Engine<'_> {
         let mut deeds = deeds(self, &run)?;
         let back: BTreeSet<&StepId> = chosen
             .iter()
-            .filter(|step| self.goes_back(&state, step))
+            .filter(|step| reach == Reach::Everything || self.goes_back(&state, step))
             .collect();
         deeds.retain(|deed| back.contains(&deed.step));
         deeds.reverse();
@@ -157,9 +177,7 @@ impl Engine<'_> {
         progress: &mut Progress,
     ) -> Result<(), Fault> {
         let outcome = match group {
-            [deed] if deed.effect.kind == EffectKind::RunCommand => {
-                self.take_command_back(run, deed)?
-            }
+            [deed] if deed.effect.kind.is_act() => self.take_command_back(run, deed)?,
             _ => self.put_back(run, group)?,
         };
         let mut records = Vec::new();
@@ -298,7 +316,7 @@ impl Engine<'_> {
 /// A command is alone. Two effects on the same path are not taken back together, because what the
 /// newer one puts back is what the older one has to find.
 fn group_length(deeds: &[Deed]) -> usize {
-    let alone = |deed: &Deed| deed.effect.kind == EffectKind::RunCommand;
+    let alone = |deed: &Deed| deed.effect.kind.is_act();
     if deeds.first().is_some_and(alone) {
         return 1;
     }

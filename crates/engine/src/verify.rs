@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use bootlace_model::effect::EffectKind;
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
 use bootlace_model::node::NodeState;
@@ -37,7 +36,7 @@ impl Engine<'_> {
             }
             for expectation in step.expects(self.settings) {
                 let ended = expectation.until.map(|until| self.sequence.id(until));
-                if ended.is_some_and(|until| is_done(&state, &until)) {
+                if ended.is_some_and(|until| state.stands(&until)) {
                     continue;
                 }
                 let finding = claims::evaluate(self.host, &expectation.claim)?;
@@ -71,7 +70,7 @@ impl Engine<'_> {
         let mut left = BTreeMap::new();
         for deed in deeds(self, run)? {
             // What a program makes is its own affair; its expectations speak for it.
-            if deed.effect.kind == EffectKind::RunCommand {
+            if deed.effect.kind.is_act() {
                 continue;
             }
             for node in deed.after.into_iter().flatten() {

@@ -31,8 +31,8 @@ pub use fragments::FragmentText;
 pub use nearest::nearest;
 pub use schema::schema;
 pub use settings::{
-    ClusterSettings, ControlPlane, Endpoint, Network, Paths, PkiSettings, Profile, ReleaseSource,
-    Settings,
+    CgroupDriver, ClusterSettings, ControlPlane, Endpoint, Network, NodeSettings, Paths,
+    PkiSettings, Profile, ReleaseSource, Settings,
 };
 
 use crate::fault::Fault;

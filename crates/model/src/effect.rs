@@ -292,6 +292,18 @@ impl Effect {
         }
     }
 
+    /// Returns how long an effect may take, if it is one that people wait for.
+    pub fn within(&self) -> Option<Duration> {
+        match self {
+            Self::RunCommand(run) => Some(run.within),
+            Self::StartUnit(start) => Some(start.within),
+            Self::ImportImages(import) => Some(import.within),
+            Self::ApplyObjects(apply) => Some(apply.within),
+            Self::Await(wait) => Some(wait.within),
+            _ => None,
+        }
+    }
+
     /// Returns how an effect that acts by itself is taken back.
     pub fn counterpart(&self) -> Option<CommandUndo> {
         Some(match self {
@@ -300,10 +312,9 @@ impl Effect {
                 let words = ["systemctl", "stop", start.unit.as_str()];
                 CommandUndo::Run(words.map(ToOwned::to_owned).to_vec())
             }
-            Self::StartUnit(_)
-            | Self::ImportImages(_)
-            | Self::ApplyObjects(_)
-            | Self::Await(_) => CommandUndo::Products,
+            Self::StartUnit(_) | Self::ImportImages(_) | Self::ApplyObjects(_) | Self::Await(_) => {
+                CommandUndo::Products
+            }
             _ => return None,
         })
     }

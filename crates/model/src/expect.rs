@@ -156,9 +156,15 @@ impl Claim {
             Self::Absent { path } => line(["test", "!", "-e", path.as_str()]),
             Self::Link { path, .. } => line(["test", "-L", path.as_str()]),
             Self::Key { path } => line(["openssl", "pkey", "-noout", "-in", path.as_str()]),
-            Self::Certificate { path, .. } => {
-                line(["openssl", "x509", "-checkend", "0", "-noout", "-in", path.as_str()])
-            }
+            Self::Certificate { path, .. } => line([
+                "openssl",
+                "x509",
+                "-checkend",
+                "0",
+                "-noout",
+                "-in",
+                path.as_str(),
+            ]),
             Self::ListedFiles { index, .. } => line(["jq", "-e", ".files", index.as_str()]),
             Self::Unit { unit, .. } => line(["systemctl", "is-enabled", unit.as_str()]),
             Self::Running { unit } => line(["systemctl", "is-active", "--quiet", unit.as_str()]),
@@ -168,11 +174,18 @@ impl Claim {
             } => {
                 let trust = authorities.as_ref().map(|path| ["--cacert", path.as_str()]);
                 let words = ["curl", "-fsS"].into_iter();
-                line(words.chain(trust.into_iter().flatten()).chain([url.as_str()]))
+                line(
+                    words
+                        .chain(trust.into_iter().flatten())
+                        .chain([url.as_str()]),
+                )
             }
             Self::Images { images } => {
-                let wanted: Vec<String> = images.iter().map(|image| quote(image).into()).collect();
-                format!("ctr -n k8s.io images check name=={}", wanted.join(" name=="))
+                let wanted: Vec<String> = images.iter().map(|image| quote(image)).collect();
+                format!(
+                    "ctr -n k8s.io images check name=={}",
+                    wanted.join(" name==")
+                )
             }
             Self::Api(api) => api.shell(),
         }

@@ -81,6 +81,8 @@ pub struct RunState {
     pub pending: BTreeMap<u64, Pending>,
     /// Commands that ran to their end in steps that are not verified yet.
     pub commands_done: BTreeSet<(StepId, String)>,
+    /// Steps of which at least one effect was intended: what they find may be their own.
+    pub touched: BTreeSet<StepId>,
     /// The number of the next effect.
     pub next_effect: u64,
     /// How the run was closed, unless it was opened again since.
@@ -168,6 +170,7 @@ impl RunState {
                     return Err(illegal(format!("effect {n} is intended a second time")));
                 }
                 self.next_effect = n + 1;
+                self.touched.insert(step.clone());
                 self.pending.insert(
                     n,
                     Pending {
@@ -247,6 +250,7 @@ impl RunState {
                 self.commands_done.retain(|(of, _)| *of != step);
                 let gone = |fact: &String| self.fact_steps.get(fact) == Some(&step);
                 self.facts.retain(|fact, _| !gone(fact));
+                self.touched.remove(&step);
                 self.steps.remove(&step);
             }
             _ => {}

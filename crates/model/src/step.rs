@@ -51,6 +51,13 @@ pub struct About {
 pub enum Decision {
     /// These effects, in this order; the engine leaves out those that are already true.
     Do(Vec<Effect>),
+    /// A part: these effects, and the rest not, for this reason. The step counts as skipped.
+    DoPart {
+        /// What is done.
+        effects: Vec<Effect>,
+        /// Why not all of it.
+        reason: String,
+    },
     /// Nothing, for this reason.
     Skip {
         /// Why.

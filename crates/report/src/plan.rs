@@ -169,6 +169,10 @@ pub(crate) fn kind_name(kind: EffectKind) -> &'static str {
         EffectKind::SetUnit => "set-unit",
         EffectKind::RunCommand => "run-command",
         EffectKind::Fetch => "fetch",
+        EffectKind::StartUnit => "start-unit",
+        EffectKind::ImportImages => "import-images",
+        EffectKind::ApplyObjects => "apply-objects",
+        EffectKind::Await => "await",
     }
 }
 
@@ -176,7 +180,11 @@ fn kind_sign(kind: EffectKind) -> Sign {
     match kind {
         EffectKind::DropPath => Sign::Remove,
         EffectKind::SetUnit => Sign::Change,
-        EffectKind::RunCommand => Sign::Execute,
+        EffectKind::RunCommand
+        | EffectKind::StartUnit
+        | EffectKind::ImportImages
+        | EffectKind::ApplyObjects
+        | EffectKind::Await => Sign::Execute,
         EffectKind::PutFile
         | EffectKind::MakeDirectory
         | EffectKind::MakeLink

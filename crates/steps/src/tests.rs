@@ -5,6 +5,7 @@ mod explain;
 mod pki;
 mod prepare_assets;
 mod release_info;
+mod render;
 mod sequences;
 
 use bootlace_model::config::{Paths, Settings};
@@ -52,7 +53,7 @@ pub(crate) fn tree<C: AsRef<[u8]>>(files: &[(&str, C)]) -> FileTree {
 /// Plans a step that must want something.
 pub(crate) fn effects(name: &str, settings: &Settings, facts: &Facts) -> Vec<Effect> {
     match step(name).plan(settings, facts).unwrap() {
-        Decision::Do(effects) => effects,
+        Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
         Decision::Skip { reason } => panic!("{name} is skipped: {reason}"),
     }
 }

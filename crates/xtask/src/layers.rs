@@ -60,12 +60,20 @@ const LAYERS: &[Layer] = &[
         because: "a report is made from records, whoever wrote them",
     },
     Layer {
+        name: "bootlace-machines",
+        may_use: Some(&[]),
+        tests_may_use: &[],
+        never: &["tokio", "kube"],
+        because: "a machine is made of namespaces and files, and knows nothing of what runs in it",
+    },
+    Layer {
         name: "bootlace",
         may_use: Some(&[
             "bootlace-model",
             "bootlace-steps",
             "bootlace-engine",
             "bootlace-host",
+            "bootlace-machines",
             "bootlace-report",
         ]),
         tests_may_use: &["bootlace-testkit"],
@@ -74,6 +82,7 @@ const LAYERS: &[Layer] = &[
     },
     free("bootlace-testkit"),
     free("bootlace-bench"),
+    free("bootlace-lab"),
     free("xtask"),
 ];
 

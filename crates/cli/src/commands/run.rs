@@ -30,6 +30,14 @@ enum Verb {
 fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Fault> {
     let mut work = session.by_config(&args.on)?;
     work.options.pause = args.pause;
+    work.settings.clean = args.clean;
+    work.options
+        .ignore
+        .extend(args.ignore_preflight_errors.iter().cloned());
+    if args.insecure_unpinned_release {
+        work.options.ignore.push("Release-Pinned".into());
+        work.options.insecure.push("unpinned-release".into());
+    }
     work.options.replan = args.replan;
     work.options.jobs = args
         .jobs

@@ -1,8 +1,7 @@
 //! Running programs, and clearing away what they made.
 
-use bootlace_model::effect::{Product, RunCommand};
+use bootlace_model::effect::RunCommand;
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::node::Node;
 use bootlace_model::path::TargetPath;
 use bootlace_model::shell;
 
@@ -61,20 +60,8 @@ pub(super) fn run_effect(host: &dyn Host, run: &RunCommand) -> Result<(), Fault>
     .map(|_| ())
 }
 
-/// Tells what is at the places of a command's products.
-pub(super) fn products(host: &dyn Host, run: &RunCommand) -> Result<Vec<Node>, Fault> {
-    let folders = Folders::new(host);
-    let look = |Product::Path(path): &Product| {
-        Ok(Node {
-            path: path.clone(),
-            state: folders.look(path)?,
-        })
-    };
-    run.products.iter().map(look).collect()
-}
-
-/// Removes a product with all that is in it.
-pub(crate) fn remove_product(host: &dyn Host, path: &TargetPath) -> Result<(), Fault> {
+/// Removes a path with all that is in it.
+pub(crate) fn remove_tree(host: &dyn Host, path: &TargetPath) -> Result<(), Fault> {
     let folders = Folders::new(host);
     let mut staging = Staging::default();
     for path in tree_below(&folders, path)?.into_iter().rev() {

@@ -28,6 +28,11 @@ pub(crate) fn class(effect: &Effect) -> Class {
         | Effect::IssueCertificate(_) => Class::Files,
         Effect::SetUnit(_) => Class::Units,
         Effect::DropPath(_) => Class::Drops,
-        Effect::RunCommand(_) | Effect::Fetch(_) => Class::Alone,
+        Effect::RunCommand(_)
+        | Effect::Fetch(_)
+        | Effect::StartUnit(_)
+        | Effect::ImportImages(_)
+        | Effect::ApplyObjects(_)
+        | Effect::Await(_) => Class::Alone,
     }
 }

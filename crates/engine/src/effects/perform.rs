@@ -47,9 +47,9 @@ pub(crate) fn perform(
     let mut staging = Staging::default();
     let mut afters = Vec::with_capacity(group.len());
     for intended in group {
-        if let Effect::RunCommand(run) = intended.effect {
-            super::command::run_effect(host, run)?;
-            afters.push(super::command::products(host, run)?);
+        if intended.effect.kind().is_act() {
+            super::acts::act(host, intended.effect)?;
+            afters.push(super::acts::products(host, intended.effect)?);
             continue;
         }
         let mut after = Vec::new();

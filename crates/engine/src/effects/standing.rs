@@ -1,6 +1,6 @@
 //! Whether an effect is already so, still missing, or in conflict with what is there.
 
-use bootlace_model::effect::{AlreadyRan, Effect, MakeKey};
+use bootlace_model::effect::{AlreadyRan, Effect, MakeKey, UnitName};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
@@ -108,7 +108,28 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             AlreadyRan::When(claim) => so(claims::evaluate(folders.host(), claim)?.holds),
             AlreadyRan::Repeatable => Standing::Missing,
         },
+        // Once started anew, or applied, the journal says so; the world cannot.
+        Effect::StartUnit(start) if start.anew.is_some() => Standing::Missing,
+        Effect::StartUnit(start) => so(running(folders, &start.unit)?),
+        Effect::ApplyObjects(_) => Standing::Missing,
+        Effect::ImportImages(import) => so(loaded(folders, &import.images)?),
+        Effect::Await(wait) => so(claims::evaluate(folders.host(), &wait.claim)?.holds),
     })
+}
+
+fn running(folders: &Folders<'_>, unit: &UnitName) -> Result<bool, Fault> {
+    // Nothing runs in a folder, and nobody there could be asked.
+    let host = folders.host();
+    Ok(host.is_live() && host.unit(unit)?.is_active)
+}
+
+fn loaded(folders: &Folders<'_>, images: &[String]) -> Result<bool, Fault> {
+    let host = folders.host();
+    if !host.is_live() {
+        return Ok(false);
+    }
+    let there = host.images()?.unwrap_or_default();
+    Ok(images.iter().all(|image| there.contains(image)))
 }
 
 fn and(so_far: bool, next: Result<bool, Fault>) -> Result<bool, Fault> {

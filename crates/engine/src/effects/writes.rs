@@ -45,11 +45,10 @@ pub(crate) fn touches(folders: &Folders<'_>, effect: &Effect) -> Result<Vec<Targ
             .map(|write| write.path)
             .collect(),
         Effect::DropPath(drop) if drop.forget.is_none() => tree_below(folders, &drop.path)?,
-        Effect::RunCommand(run) => run
-            .products
-            .iter()
-            .map(|Product::Path(path)| path.clone())
-            .collect(),
+        other if other.kind().is_act() => {
+            let products = other.products();
+            products.iter().filter_map(Product::path).cloned().collect()
+        }
         other => other.path().into_iter().cloned().collect(),
     })
 }
@@ -148,7 +147,11 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
                 },
             )
         }
-        Effect::RunCommand(_) => vec![],
+        Effect::RunCommand(_)
+        | Effect::StartUnit(_)
+        | Effect::ImportImages(_)
+        | Effect::ApplyObjects(_)
+        | Effect::Await(_) => vec![],
     })
 }
 

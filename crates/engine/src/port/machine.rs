@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bootlace_model::effect::{Product, UnitName};
+use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 
 use super::HostResult;
@@ -23,8 +24,13 @@ pub trait Machine {
     fn container_log(&self, container: &ContainerStatus, lines: usize) -> HostResult<Vec<String>>;
     /// Lists the references of all images; none if no runtime answers.
     fn images(&self) -> HostResult<Option<Vec<String>>>;
-    /// Loads the images of an archive.
-    fn import_images(&self, archive: &TargetPath, within: Duration) -> HostResult<()>;
+    /// Loads the images of an archive, after its digest was compared where one is given.
+    fn import_images(
+        &self,
+        archive: &TargetPath,
+        digest: Option<Digest>,
+        within: Duration,
+    ) -> HostResult<()>;
     /// Tells whether a product that is no path is there.
     fn has_product(&self, product: &Product) -> HostResult<bool>;
     /// Removes a product that is no path, and returns when it is gone.

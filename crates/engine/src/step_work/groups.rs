@@ -11,7 +11,7 @@ use bootlace_model::replay::Pending;
 
 use super::StepWork;
 use crate::assess::name_of;
-use crate::effects::{Class, Intended, LARGEST_GROUP, class, touches};
+use crate::effects::{Class, Intended, LARGEST_GROUP, class, present, touches};
 use crate::folders::Folders;
 use crate::history::Deed;
 use crate::undo::{Judgement, judge};
@@ -135,8 +135,11 @@ fn capture(
     kept: &mut Vec<Vec<u8>>,
     bytes: &mut usize,
 ) -> Result<Before, Fault> {
-    let keeps = effect.no_inverse().is_none() && !matches!(effect, Effect::RunCommand(_));
-    let mut before = Before::default();
+    let keeps = effect.no_inverse().is_none() && !effect.kind().is_act();
+    let mut before = Before {
+        present: present(folders.host(), effect)?,
+        ..Before::default()
+    };
     for path in paths {
         let (state, content) = folders.look_and_keep(path)?;
         if let NodeState::Other { what } = &state

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bootlace_model::effect::{CommandUndo, Product};
+use bootlace_model::effect::CommandUndo;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
@@ -13,7 +13,7 @@ use super::judge::{Judgement, judge};
 use crate::Engine;
 use crate::effects::{Shape, Staging, Write, remove_product, run_program, staged_name};
 use crate::folders::Folders;
-use crate::history::Deed;
+use crate::history::{Deed, own_folders};
 use crate::port::Command;
 use crate::store::OpenRun;
 
@@ -130,10 +130,19 @@ impl Engine<'_> {
                 Err(fault) => return Err(fault.in_step(&deed.step)),
             }
         }
-        for Product::Path(path) in &deed.effect.products {
-            let was = deed.before.nodes.iter().find(|node| node.path == *path);
-            if was.is_some_and(|node| !node.state.exists()) {
-                remove_product(self.host, path)?;
+        // Folders of ours that what was started has used.
+        let made = own_folders(self, &run.id)?;
+        for product in &deed.effect.products {
+            let absent = match product.path() {
+                Some(path) => {
+                    let mut nodes = deed.before.nodes.iter();
+                    made.contains(path)
+                        || nodes.any(|node| node.path == *path && !node.state.exists())
+                }
+                None => !deed.before.present.contains(product),
+            };
+            if absent {
+                remove_product(self.host, product)?;
             }
         }
         let folders = Folders::new(self.host);

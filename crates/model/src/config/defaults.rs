@@ -16,6 +16,7 @@ pub fn print_defaults() -> String {
     };
     let cluster = Settings::defaults(nowhere).cluster;
     let (control_plane, network, pki) = (cluster.control_plane, cluster.network, cluster.pki);
+    let node = cluster.node;
     let profile = match cluster.profile {
         Profile::Kubernetes => "kubernetes",
         Profile::Openshift => "openshift",
@@ -73,6 +74,15 @@ spec:
     backDate: {back_date}
     # Further DNS names and addresses of the API server.
     extraNames: []
+
+  # What the machines are like.
+  node:
+    # Who makes cgroups for pods, systemd or cgroupfs; it must be the same in the runtime's config.
+    cgroupDriver: {driver}
+    # Where the kubelet's program lies on the machine.
+    kubelet: {kubelet}
+    # The socket at which the container runtime answers.
+    containerRuntimeEndpoint: {runtime}
 ",
         name = cluster.name,
         version = cluster.kubernetes_version,
@@ -85,5 +95,8 @@ spec:
         authority = duration::text(pki.authority_validity),
         leaf = duration::text(pki.leaf_validity),
         back_date = duration::text(pki.back_date),
+        driver = node.cgroup_driver.as_str(),
+        kubelet = node.kubelet,
+        runtime = node.container_runtime_endpoint,
     )
 }

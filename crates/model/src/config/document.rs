@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::settings::Profile;
+use super::settings::{CgroupDriver, Profile};
 
 /// The version of the document that this tool reads.
 pub(super) const API_VERSION: &str = "bootlace.dev/v1alpha1";
@@ -78,6 +78,8 @@ pub(super) struct Spec {
     pub(super) add_ons: Option<AddOnsDocument>,
     /// How keys and certificates are made.
     pub(super) pki: Option<PkiDocument>,
+    /// What the machines are like.
+    pub(super) node: Option<NodeDocument>,
 }
 
 /// The release payload: a folder or an image, not both.
@@ -158,6 +160,20 @@ pub(super) struct PkiDocument {
     /// Further DNS names and addresses of the API server.
     #[schemars(example = example_names())]
     pub(super) extra_names: Option<Vec<String>>,
+}
+
+/// What the machines are like.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct NodeDocument {
+    /// Who makes cgroups for pods; it must be the same in the kubelet and in the runtime.
+    pub(super) cgroup_driver: Option<CgroupDriver>,
+    /// Where the kubelet's program lies on the machine.
+    #[schemars(example = &"/usr/bin/kubelet")]
+    pub(super) kubelet: Option<String>,
+    /// The socket at which the container runtime answers.
+    #[schemars(example = &"unix:///run/containerd/containerd.sock")]
+    pub(super) container_runtime_endpoint: Option<String>,
 }
 
 fn example_folders() -> [&'static str; 1] {

@@ -18,6 +18,9 @@ pub struct Settings {
     pub cluster: ClusterSettings,
     /// Where things lie on the target.
     pub paths: Paths,
+    /// Whether the asset folder goes as a whole at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clean: bool,
 }
 
 /// Where things lie on the target.
@@ -51,6 +54,8 @@ pub struct ClusterSettings {
     pub add_ons: Option<TargetPath>,
     /// How keys and certificates are made.
     pub pki: PkiSettings,
+    /// What the machines are like.
+    pub node: NodeSettings,
 }
 
 /// Which family of components a cluster is made of.
@@ -150,6 +155,38 @@ pub struct PkiSettings {
     pub extra_names: Vec<String>,
 }
 
+/// What the machines are like.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSettings {
+    /// Who makes cgroups for pods.
+    pub cgroup_driver: CgroupDriver,
+    /// Where the kubelet's program lies, an absolute path that needs no quotes.
+    pub kubelet: String,
+    /// The socket at which the container runtime answers.
+    pub container_runtime_endpoint: String,
+}
+
+/// Who makes cgroups for pods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CgroupDriver {
+    /// systemd, on machines where it is the one manager of cgroups.
+    Systemd,
+    /// The kubelet and the runtime themselves.
+    Cgroupfs,
+}
+
+impl CgroupDriver {
+    /// Returns the name that the kubelet knows it by.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Systemd => "systemd",
+            Self::Cgroupfs => "cgroupfs",
+        }
+    }
+}
+
 impl Settings {
     /// The settings that hold without a config: one node, plain Kubernetes, nothing pinned.
     pub fn defaults(paths: Paths) -> Self {
@@ -175,6 +212,11 @@ impl Settings {
             back_date: Duration::from_hours(1),
             extra_names: vec![],
         };
+        let node = NodeSettings {
+            cgroup_driver: CgroupDriver::Systemd,
+            kubelet: "/usr/bin/kubelet".into(),
+            container_runtime_endpoint: "unix:///run/containerd/containerd.sock".into(),
+        };
         let cluster = ClusterSettings {
             name: "bootlace".into(),
             profile: Profile::Kubernetes,
@@ -185,7 +227,13 @@ impl Settings {
             manifests: vec![],
             add_ons: None,
             pki,
+            node,
         };
-        Self { cluster, paths }
+        let clean = false;
+        Self {
+            cluster,
+            paths,
+            clean,
+        }
     }
 }

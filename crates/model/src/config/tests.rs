@@ -135,6 +135,7 @@ spec:
   manifests: [one, ./two, /srv/three]
   addOns: {dir: extras}
   pki: {authorityValidity: 20y, leafValidity: 36h, backDate: 90m, extraNames: [api.demo.example, "*.demo", 192.0.2.4]}
+  node: {cgroupDriver: cgroupfs, kubelet: /usr/local/bin/kubelet, containerRuntimeEndpoint: "unix:///run/crio/crio.sock"}
 "#;
 
 #[test]

@@ -1,6 +1,7 @@
 //! A document → settings: every value makes sense, alone and beside the others.
 
 mod network;
+mod node;
 mod pki;
 mod release;
 
@@ -30,6 +31,7 @@ pub(super) fn validate(document: &Document, tree: &Node, paths: Paths) -> Result
         (Some(cluster), None) => Ok(Settings {
             cluster,
             paths: defaults.paths,
+            clean: defaults.clean,
         }),
         (None, None) => Err(Fault::internal("the config was refused without a reason")),
     }
@@ -69,6 +71,7 @@ impl Check<'_> {
             None => Some(None),
         };
         let pki = self.pki(spec.pki.unwrap_or_default(), &defaults.pki);
+        let node = self.node(spec.node.unwrap_or_default(), defaults.node);
         Some(ClusterSettings {
             name: name?,
             profile: spec.profile.unwrap_or(defaults.profile),
@@ -79,6 +82,7 @@ impl Check<'_> {
             manifests: manifests?,
             add_ons: add_ons?,
             pki: pki?,
+            node: node?,
         })
     }
 

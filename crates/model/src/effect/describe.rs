@@ -77,7 +77,10 @@ impl Effect {
             },
             Self::ImportImages(import) => format!("{} images", import.images.len()),
             Self::ApplyObjects(apply) => {
-                format!("{} objects, in the order that they need", apply.objects.len())
+                format!(
+                    "{} objects, in the order that they need",
+                    apply.objects.len()
+                )
             }
             Self::Await(wait) => {
                 let signs: Vec<String> = wait.symptoms.iter().map(Symptom::what).collect();
@@ -145,7 +148,11 @@ impl Effect {
                 format!("{url} && echo {} | sha256sum -c", shell::quote(&sum))
             }
             Self::StartUnit(start) => {
-                let verb = if start.anew.is_some() { "restart" } else { "start" };
+                let verb = if start.anew.is_some() {
+                    "restart"
+                } else {
+                    "start"
+                };
                 let line = shell::line(["systemctl", verb, start.unit.as_str()]);
                 format!("systemctl daemon-reload && {line}")
             }

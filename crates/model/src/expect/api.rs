@@ -43,7 +43,12 @@ impl ApiClaim {
                 let post = post.iter().flat_map(|body| ["--json", body.as_str()]);
                 let words = ["curl", "-fsS", "--cacert", authority.as_str(), "--cert"];
                 let words = words.into_iter().chain([certificate.as_str(), "--key"]);
-                line(words.chain([key.as_str()]).chain(post).chain([url.as_str()]))
+                line(
+                    words
+                        .chain([key.as_str()])
+                        .chain(post)
+                        .chain([url.as_str()]),
+                )
             }
         }
     }
@@ -70,7 +75,8 @@ pub enum Access {
 /// A field of an answer and what it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Where it is: names separated by `/`; `key=value` picks the list's first item that has it.
+    /// Where it is: names separated by `/`; `key=value` picks the list's first item that has it,
+    /// and `*` once means every item of a list.
     pub at: String,
     /// What it must be.
     pub wanted: Wanted,
@@ -107,6 +113,19 @@ impl Field {
 
     /// Tells what is wrong with an answer, if something is.
     pub fn problem(&self, answer: &Value) -> Option<String> {
+        let Some((list, each)) = self.at.split_once("/*/") else {
+            return self.problem_of_one(answer);
+        };
+        let each = Self::new(each, self.wanted.clone());
+        let items = find(answer, list).and_then(Value::as_array);
+        items.into_iter().flatten().find_map(|item| {
+            let problem = each.problem_of_one(item)?;
+            let name = find(item, "metadata/name").and_then(Value::as_str);
+            Some(format!("{problem} of {}", name.unwrap_or(list)))
+        })
+    }
+
+    fn problem_of_one(&self, answer: &Value) -> Option<String> {
         let found = find(answer, &self.at);
         let holds = match &self.wanted {
             Wanted::Is(value) => found == Some(value),
@@ -148,6 +167,8 @@ fn shortened(value: &Value) -> String {
 fn find<'v>(value: &'v Value, at: &str) -> Option<&'v Value> {
     let mut here = value;
     for part in at.split('/').filter(|part| !part.is_empty()) {
+        // As in JSON pointers: a name that holds a slash, such as an annotation's.
+        let part = &*part.replace("~1", "/");
         here = match (part.split_once('='), here) {
             (Some((key, wanted)), Value::Array(items)) => items
                 .iter()
@@ -178,6 +199,16 @@ mod tests {
             Some(&json!("False"))
         );
         assert_eq!(find(&node, "status/conditions/type=Other"), None);
+    }
+
+    #[test]
+    fn every_item_counts_and_the_wrong_one_is_named() {
+        let item = |name: &str, ready: bool| json!({"metadata": {"name": name}, "ready": ready});
+        let field = Field::is("items/*/ready", true);
+        let good = json!({"items": [item("a", true), item("b", true)]});
+        assert_eq!(field.problem(&good), None);
+        let bad = json!({"items": [item("a", true), item("b", false)]});
+        assert_eq!(field.problem(&bad).unwrap(), "ready is false of b");
     }
 
     #[test]

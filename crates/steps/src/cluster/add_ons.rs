@@ -1,15 +1,24 @@
 //! `add-ons`: what makes a control plane a cluster that people can use.
 
 use bootlace_model::config::Settings;
-use bootlace_model::expect::Expectation;
-use bootlace_model::step::{About, UndoPolicy};
+use bootlace_model::effect::{ApiObject, ApplyObjects, Await, Effect};
+use bootlace_model::expect::{Claim, Expectation, Field, Wanted};
+use bootlace_model::fact::{Ask, Facts};
+use bootlace_model::probe::Probe;
+use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
+use bootlace_model::symptom::Symptom;
 
-use crate::expectations::{kubectl, minutes};
-use crate::outline::Outline;
+use super::live::{ADMIN, KNOWN, api, by, expect, objects, only_kubernetes};
+use crate::assets::machine;
+use crate::expectations::minutes;
+use crate::facts::ADD_ONS;
+use crate::live_step::{LiveStep, checks_nothing};
+
+const NAME: &str = "add-ons";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "add-ons",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Apply the add-ons",
         why: "A control plane alone gives pods no addresses, no names and no way to each other: \
@@ -33,27 +42,113 @@ kubectl --kubeconfig KUBECONFIG wait --for=condition=Ready node --all --timeout=
                   `kubectl delete -R -f DIR` removes them on purpose.",
         },
         failures: &["F-04", "F-20", "F-24", "F-46", "N-01"],
-        built: false,
+        built: true,
     },
     needs: &["hand-over"],
     uses: &[],
+    asks,
+    checks: checks_nothing,
+    plan,
     expects,
 };
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
-    let words = [
-        "wait",
-        "--for=condition=Ready",
-        "node",
-        "--all",
-        "--timeout=5s",
+/// The most that is read of the add-ons.
+const LIMIT: u64 = 64 << 20;
+
+fn asks(settings: &Settings) -> Vec<Ask> {
+    let folder = settings.cluster.add_ons.iter().cloned();
+    let read = |path| Probe::ReadTree { path, limit: LIMIT };
+    folder.map(|path| ADD_ONS.from(read(path))).collect()
+}
+
+fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
+    only_kubernetes(settings, NAME)?;
+    let Some(folder) = &settings.cluster.add_ons else {
+        let reason = "the config names no add-ons (spec.addOns.dir)".to_owned();
+        return Ok(Decision::Skip { reason });
+    };
+    let objects = objects(folder, &facts.get(&ADD_ONS)?)?;
+    let waits: Vec<Effect> = objects.iter().filter_map(ready).map(wait).collect();
+    let apply = Effect::ApplyObjects(ApplyObjects {
+        name: format!("objects of {folder}"),
+        kubeconfig: machine(ADMIN),
+        objects,
+        within: minutes(5),
+        origin: by(NAME),
+    });
+    Ok(Decision::Do([apply].into_iter().chain(waits).collect()))
+}
+
+/// Asks whether a workload is ready.
+fn ready(object: &ApiObject) -> Option<Claim> {
+    let (resource, fields) = match object.id.kind.as_str() {
+        "Deployment" => (
+            "deployments",
+            vec![Field::is("status/conditions/type=Available/status", "True")],
+        ),
+        "DaemonSet" => (
+            "daemonsets",
+            vec![
+                Field::new("status/numberReady", Wanted::AtLeast(1)),
+                Field::new(
+                    "status/numberReady",
+                    Wanted::SameAs("status/desiredNumberScheduled".into()),
+                ),
+            ],
+        ),
+        "StatefulSet" => (
+            "statefulsets",
+            vec![Field::new(
+                "status/readyReplicas",
+                Wanted::SameAs("spec/replicas".into()),
+            )],
+        ),
+        _ => return None,
+    };
+    let namespace = object.id.namespace.as_deref().unwrap_or("default");
+    let name = &object.id.name;
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/{resource}/{name}");
+    Some(api(format!("{} is ready", object.id), path, fields))
+}
+
+fn wait(claim: Claim) -> Effect {
+    Effect::Await(Await {
+        claim,
+        within: minutes(10),
+        because: "An add-on that is applied and does not run helps nobody.",
+        symptoms: vec![Symptom::ContainersFail {
+            pods: vec![],
+            known: KNOWN,
+        }],
+        origin: by(NAME),
+    })
+}
+
+fn expects(_: &Settings) -> Vec<Expectation> {
+    let nodes = vec![
+        Field::new("items", Wanted::AtLeast(1)),
+        Field::is("items/*/status/conditions/type=Ready/status", "True"),
     ];
     let because = "A node without a pod network is not ready, and nothing is scheduled on it.";
-    let mut expectations = vec![kubectl(settings, &words, minutes(10), because)];
-    if let Some(folder) = &settings.cluster.add_ons {
-        let words = ["diff", "--server-side", "-R", "-f", folder.as_str()];
-        let because = "What the cluster has must be what the folder says.";
-        expectations.push(kubectl(settings, &words, minutes(10), because));
-    }
-    expectations
+    let all = vec![Field::is(
+        "items/*/status/conditions/type=Available/status",
+        "True",
+    )];
+    let run = "An add-on that is applied and does not run helps nobody.";
+    vec![
+        expect(
+            api("every node is ready", "/api/v1/nodes", nodes),
+            minutes(10),
+            because,
+        ),
+        expect(
+            api(
+                "every deployment is available",
+                "/apis/apps/v1/deployments",
+                all,
+            ),
+            minutes(10),
+            run,
+        ),
+    ]
 }

@@ -1,16 +1,22 @@
 //! `clean-assets`: no secret stays where it is not needed.
 
 use bootlace_model::config::Settings;
+use bootlace_model::effect::{DropPath, Effect};
 use bootlace_model::expect::{Claim, Expectation};
-use bootlace_model::step::{About, UndoPolicy};
+use bootlace_model::fact::Facts;
+use bootlace_model::path::TargetPath;
+use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 
+use super::live::by;
 use super::pki::plan_for;
 use crate::assets::asset;
-use crate::outline::Outline;
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing};
+
+const NAME: &str = "clean-assets";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "clean-assets",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Remove the secrets from the asset folder",
         why: "The asset folder now holds copies of every key of the cluster, and a copy that \
@@ -33,18 +39,47 @@ rm -rf ASSETS   # only with --clean, or if the assets came from a store",
             why: "A copy kept for undo would be the very secret that the step exists to remove.",
         },
         failures: &["F-07", "F-10"],
-        built: false,
+        built: true,
     },
     needs: &["add-ons"],
     uses: &[],
+    asks: asks_nothing,
+    checks: checks_nothing,
+    plan,
     expects,
 };
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
-    let because = "A copy of a secret that nobody needs is a copy that nobody watches.";
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a stage's plan may fail, this one never does"
+)]
+fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
+    let drop = |path: TargetPath| {
+        Effect::DropPath(DropPath {
+            path,
+            forget: Some("a copy kept for undo would be the secret itself".into()),
+            origin: by(NAME),
+        })
+    };
+    if settings.clean {
+        return Ok(Decision::Do(vec![drop(settings.paths.assets.clone())]));
+    }
+    Ok(Decision::DoPart {
+        effects: secrets(settings).map(drop).collect(),
+        reason: "the asset folder stays, without its secrets; --clean removes it whole".into(),
+    })
+}
+
+/// Lists every secret of the asset folder.
+fn secrets(settings: &Settings) -> impl Iterator<Item = TargetPath> {
     let plan = plan_for(settings, None);
     let keys = plan.certificates.into_iter().map(|planned| planned.key);
     keys.chain([plan.service_accounts.key, asset(settings, "auth")])
+}
+
+fn expects(settings: &Settings) -> Vec<Expectation> {
+    let because = "A copy of a secret that nobody needs is a copy that nobody watches.";
+    secrets(settings)
         .map(|path| Expectation::now(Claim::Absent { path }, because))
         .collect()
 }

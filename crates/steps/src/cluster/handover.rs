@@ -1,16 +1,23 @@
 //! `hand-over`: the cluster stands by itself; there is no way back.
 
 use bootlace_model::config::Settings;
-use bootlace_model::expect::{Claim, Expectation};
-use bootlace_model::step::{About, UndoPolicy};
+use bootlace_model::effect::{ApiObject, ApplyObjects, DropPath, Effect};
+use bootlace_model::expect::{Claim, Expectation, Field};
+use bootlace_model::fact::Facts;
+use bootlace_model::fault::Fault;
+use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
+use serde_json::json;
 
+use super::live::{ADMIN, api, by, expect, only_kubernetes};
 use crate::assets::machine;
-use crate::expectations::{kubectl, minutes, ready};
-use crate::outline::Outline;
+use crate::expectations::minutes;
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing};
+
+const NAME: &str = "hand-over";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "hand-over",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Hand over to the real control plane and remove the bootstrap",
         why: "Now the scaffold goes. What was waited for is proved once more, since a control \
@@ -47,42 +54,80 @@ kubectl --kubeconfig KUBECONFIG --namespace kube-system \\
                   back.",
         },
         failures: &["F-01", "F-03", "F-30", "F-39", "F-49", "F-50", "F-53"],
-        built: false,
+        built: true,
     },
     needs: &["wait-etcd", "wait-control-plane", "wait-version-operator"],
     uses: &[],
+    asks: asks_nothing,
+    checks: checks_nothing,
+    plan,
     expects,
 };
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
-    let secrets = Claim::Absent {
-        path: machine("etc/kubernetes/bootstrap-secrets"),
+/// What only the bootstrap needed, in the order in which it goes: pods before their secrets.
+const SCAFFOLD: [&str; 2] = [
+    "etc/kubernetes/manifests/version-operator-pod.yaml",
+    "etc/kubernetes/bootstrap-secrets",
+];
+
+fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
+    only_kubernetes(settings, NAME)?;
+    let drop = |path: &'static str| {
+        Effect::DropPath(DropPath {
+            path: machine(path),
+            forget: Some("a secret that nobody needs any more is kept nowhere".into()),
+            origin: by(NAME),
+        })
     };
-    let status = "--for=jsonpath={.data.status}=complete";
-    let words = [
-        "--namespace=kube-system",
-        "wait",
-        status,
-        "configmap/bootstrap",
-        "--timeout=5s",
-    ];
-    let endpoint = &settings.cluster.control_plane.endpoint.host;
-    vec![
-        ready(
-            settings,
-            endpoint,
+    let sign = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "bootstrap", "namespace": "kube-system"},
+        "data": {"status": "complete"},
+    });
+    let sign = ApiObject::new(sign, NAME)
+        .ok_or_else(|| Fault::internal("the sign of completion does not say what it is"))?;
+    let mut effects: Vec<Effect> = SCAFFOLD.into_iter().map(drop).collect();
+    // It is written without the scaffold, and so proves that the API takes writes without it.
+    effects.push(Effect::ApplyObjects(ApplyObjects {
+        name: "the sign that the bootstrap is complete".into(),
+        kubeconfig: machine(ADMIN),
+        objects: vec![sign],
+        within: minutes(2),
+        origin: by(NAME),
+    }));
+    Ok(Decision::Do(effects))
+}
+
+fn expects(_: &Settings) -> Vec<Expectation> {
+    let ready = api("the API is ready at its endpoint", "/readyz", vec![]);
+    let path = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
+    let complete = Field::is("data/status", "complete");
+    let sign = api(
+        "the cluster says that its bootstrap is complete",
+        path,
+        vec![complete],
+    );
+    let mut expectations = vec![
+        expect(
+            ready,
             minutes(5),
             "The cluster must answer without the bootstrap, or it was not handed over.",
         ),
-        kubectl(
-            settings,
-            &words,
+        expect(
+            sign,
             minutes(2),
             "Others wait for this sign, among them etcd's operator and the installer.",
         ),
+    ];
+    expectations.extend(SCAFFOLD.map(|path| {
+        let claim = Claim::Absent {
+            path: machine(path),
+        };
         Expectation::now(
-            secrets,
+            claim,
             "Secrets that nobody needs any more can only be stolen.",
-        ),
-    ]
+        )
+    }));
+    expectations
 }

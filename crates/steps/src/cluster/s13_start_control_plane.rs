@@ -1,23 +1,45 @@
 //! `start-control-plane`: the first moment at which something runs.
 
-use bootlace_model::config::{Profile, Settings};
-use bootlace_model::expect::{Claim, Expectation};
-use bootlace_model::step::{About, UndoPolicy};
+mod files;
+mod ground;
 
-use crate::assets::machine;
-use crate::expectations::{minutes, ready};
-use crate::outline::Outline;
+use std::time::Duration;
+
+use bootlace_model::config::{Profile, Settings};
+use bootlace_model::effect::{
+    ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit, UnitState,
+    Via,
+};
+use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
+use bootlace_model::fact::{Ask, Facts};
+use bootlace_model::probe::Probe;
+use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
+use bootlace_model::symptom::Symptom;
+use serde_json::json;
+
+use self::files::{Turn, files};
+use super::live::{KNOWN, LOOPBACK, api, by, expect, objects, only_kubernetes, unit};
+use crate::assets::{asset, machine};
+use crate::bundle::{self, Bundle};
+use crate::expectations::minutes;
+use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES};
+use crate::live_step::LiveStep;
+
+const NAME: &str = "start-control-plane";
+
+/// The most that is read of the manifests.
+const LIMIT: u64 = 64 << 20;
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "start-control-plane",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Start the first control plane as static pods",
         why: "So far there are only files; now the kubelet is given the four static pods, and \
               from them come etcd, the API server, the controller manager and the scheduler, \
-              without any cluster that could have scheduled them. Nobody commands their order: \
-              all four start at once, and each tries again until what it needs answers. Secrets \
-              go first, then the pods, each written under a name that begins with a dot and then \
+              without any cluster that could have scheduled them. etcd and the API server go \
+              first and have the machine to themselves; when the API is ready, the other two and \
+              the version operator follow. Secrets go before the pods, each written under a name that begins with a dot and then \
               renamed, because the kubelet runs every other file that it sees in that folder, \
               half-written ones and backup copies included. cluster-bootstrap does the same with \
               two habits that hurt: it insists that the files are absent, so that a start that \
@@ -37,6 +59,10 @@ pub(crate) static STEP: Outline = Outline {
             "/etc/kubernetes/manifests/",
             "/etc/kubernetes/pki/",
             "/etc/kubernetes/bootstrap-secrets/",
+            "/etc/kubernetes/configs/",
+            "/etc/kubernetes/kubelet.env",
+            "/etc/systemd/system/kubelet.service",
+            "/var/lib/kubelet/",
             "/etc/kubernetes/admin.conf",
             "/etc/kubernetes/controller-manager.conf",
             "/etc/kubernetes/scheduler.conf",
@@ -63,10 +89,11 @@ podman run --rm --net=host --volume ASSETS:/assets:z --volume /etc/kubernetes:/e
             "F-01", "F-02", "F-03", "F-04", "F-05", "F-22", "F-23", "F-24", "F-25", "F-26", "F-27",
             "F-28", "F-29", "F-30", "F-31", "F-32", "F-33", "F-44", "N-01",
         ],
-        built: false,
+        built: true,
     },
     needs: &[
         "prepare-assets",
+        "copy-manifests",
         "release-info",
         "render-api",
         "render-auth",
@@ -79,28 +106,167 @@ podman run --rm --net=host --volume ASSETS:/assets:z --volume /etc/kubernetes:/e
         "render-ingress",
         "render-machine-config",
     ],
-    uses: &["release.pinned"],
+    uses: &["node.name", "release.images"],
+    asks,
+    checks: ground::checks,
+    plan,
     expects,
 };
 
-/// The static pods of profile `kubernetes`. They stay after the hand-over; those of OpenShift go.
-const PODS: [&str; 4] = [
-    "etc/kubernetes/manifests/etcd-pod.yaml",
-    "etc/kubernetes/manifests/kube-apiserver-pod.yaml",
-    "etc/kubernetes/manifests/kube-controller-manager-pod.yaml",
-    "etc/kubernetes/manifests/kube-scheduler-pod.yaml",
-];
+fn asks(settings: &Settings) -> Vec<Ask> {
+    let manifests = Probe::ReadTree {
+        path: asset(settings, "manifests"),
+        limit: LIMIT,
+    };
+    let bundle = bundle::list_path(settings).map(|path| Probe::ReadFile { path, limit: LIMIT });
+    let bundle = bundle.map(|probe| BUNDLE.from(probe));
+    [MANIFESTS.from(manifests)]
+        .into_iter()
+        .chain(bundle)
+        .collect()
+}
+
+fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
+    only_kubernetes(settings, NAME)?;
+    let node = facts.get(&NODE_NAME)?;
+    let images = facts.get(&RELEASE_IMAGES)?;
+    let bundle = bundle::read(settings, facts)?;
+    let folder = asset(settings, "manifests");
+    let mut objects = objects(&folder, &facts.get(&MANIFESTS)?)?;
+    objects.extend(control_plane_node(&node));
+    let mut effects: Vec<Effect> = files::folders().collect();
+    effects.extend(files(settings, Turn::Config));
+    effects.extend(files(settings, Turn::FirstPod));
+    effects.push(Effect::SetUnit(SetUnit {
+        unit: unit("kubelet.service")?,
+        state: UnitState::Enabled,
+        via: Via::Links,
+        origin: by(NAME),
+    }));
+    effects.push(start("containerd.service", None, vec![])?);
+    effects.extend(bundle.as_ref().map(import));
+    effects.push(start("kubelet.service", None, products())?);
+    let pinned: Vec<String> = bundle.map(|it| it.references()).unwrap_or_default();
+    let needed = ["etcd", "kube-apiserver"];
+    let needed = needed.iter().filter_map(|name| images.get(*name));
+    let needed = needed.filter(|image| pinned.contains(image)).cloned();
+    let symptoms = symptoms(needed.collect())?;
+    effects.push(await_ready(symptoms));
+    // The API is there: what needs it may start now, and does not fail before it could work.
+    effects.extend(files(settings, Turn::LaterPod));
+    let anew = "it registers this node at once instead of after its back-off, which has grown \
+                while there was no API";
+    effects.push(start("kubelet.service", Some(anew), vec![])?);
+    effects.push(Effect::ApplyObjects(ApplyObjects {
+        name: format!("objects of {folder}"),
+        kubeconfig: machine(LOOPBACK),
+        objects,
+        within: minutes(5),
+        origin: by(NAME),
+    }));
+    Ok(Decision::Do(effects))
+}
+
+/// Marks this machine as one of the control plane; a kubelet may not say that of itself.
+fn control_plane_node(node: &str) -> Option<ApiObject> {
+    let labels = json!({"node-role.kubernetes.io/control-plane": ""});
+    let metadata = json!({"name": node, "labels": labels});
+    let object = json!({"apiVersion": "v1", "kind": "Node", "metadata": metadata});
+    ApiObject::new(object, NAME)
+}
+
+fn start(
+    name: &'static str,
+    anew: Option<&str>,
+    products: Vec<Product>,
+) -> Result<Effect, PlanError> {
+    Ok(Effect::StartUnit(StartUnit {
+        unit: unit(name)?,
+        anew: anew.map(ToOwned::to_owned),
+        within: minutes(2),
+        products,
+        origin: by(NAME),
+    }))
+}
+
+fn import(bundle: &Bundle) -> Effect {
+    Effect::ImportImages(ImportImages {
+        archive: bundle.archive.clone(),
+        digest: Some(bundle.digest),
+        images: bundle.references(),
+        within: minutes(10),
+        origin: by(NAME),
+    })
+}
+
+/// Lists what a kubelet and its pods leave behind, in the order in which it is removed.
+fn products() -> Vec<Product> {
+    let paths = [
+        "var/lib/kubelet",
+        "var/lib/etcd",
+        "var/log/pods",
+        "var/log/containers",
+        "var/lib/cni",
+        "etc/cni/net.d/10-bootlace.conflist",
+        "run/kubernetes",
+    ];
+    let tables = ["ip", "ip6"].into_iter();
+    let tables = tables.flat_map(|family| {
+        let names = ["kube-proxy", "nat", "filter", "mangle"].into_iter();
+        names.map(move |name| Product::PacketTable(format!("{family} {name}")))
+    });
+    [Product::Pods, Product::Mounts(machine("var/lib/kubelet"))]
+        .into_iter()
+        .chain(paths.map(|path| Product::Path(machine(path))))
+        .chain([Product::Interface("cni0".into())])
+        .chain(tables)
+        .chain([Product::Cgroup("kubepods".into())])
+        .collect()
+}
+
+fn symptoms(images: Vec<String>) -> Result<Vec<Symptom>, PlanError> {
+    let certificates = ["apiserver.crt", "etcd/server.crt", "ca.crt", "etcd/ca.crt"];
+    let certificates = certificates.map(|name| Symptom::CertificateOutOfDate {
+        path: crate::assets::below(&machine("etc/kubernetes/pki"), name),
+    });
+    let mut symptoms = vec![
+        Symptom::UnitFails(unit("containerd.service")?),
+        Symptom::UnitFails(unit("kubelet.service")?),
+        Symptom::ContainersFail {
+            pods: vec!["etcd-".into(), "kube-apiserver-".into()],
+            known: KNOWN,
+        },
+        Symptom::ImagesMissing { images },
+    ];
+    symptoms.extend(certificates);
+    Ok(symptoms)
+}
+
+fn await_ready(symptoms: Vec<Symptom>) -> Effect {
+    Effect::Await(Await {
+        claim: Claim::Api(ApiClaim {
+            what: "the API server of this machine is ready".into(),
+            access: Access::Kubeconfig(machine(LOOPBACK)),
+            path: "/readyz?verbose".into(),
+            post: None,
+            fields: vec![],
+        }),
+        within: minutes(10),
+        because: "Nothing can be applied to an API that is not ready.",
+        symptoms,
+        origin: by(NAME),
+    })
+}
 
 fn expects(settings: &Settings) -> Vec<Expectation> {
     let mut expectations = Vec::new();
-    let because = "The kubelet runs what lies here, and stops what no longer does.";
     if settings.cluster.profile == Profile::Kubernetes {
-        let pods = PODS.map(|pod| Claim::File {
-            path: machine(pod),
-            digest: None,
-            mode: Some(0o600),
-        });
-        expectations.extend(pods.map(|claim| Expectation::now(claim, because)));
+        let because = "The kubelet runs what lies here, and stops what no longer does.";
+        expectations.extend(files::staying_pods().map(|pod| {
+            let (digest, mode) = (None, Some(pod.mode));
+            let path = machine(pod.machine);
+            Expectation::now(Claim::File { path, digest, mode }, because)
+        }));
     }
     let secrets = Claim::Directory {
         path: machine("etc/kubernetes/bootstrap-secrets"),
@@ -112,7 +278,18 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     };
     let because = "An etcd that has written nothing holds no cluster.";
     expectations.push(Expectation::now(data, because).within(minutes(5)));
+    let ready = api("the API server is ready", "/readyz", vec![]);
     let because = "A control plane that does not answer on its own machine answers nowhere.";
-    expectations.push(ready(settings, "localhost", minutes(20), because));
+    expectations.push(expect(ready, minutes(5), because));
+    let served = Field::is("status/conditions/type=Established/status", "True");
+    let path =
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterversions.bootlace.dev";
+    let claim = api(
+        "the definitions of our kinds are served",
+        path,
+        vec![served],
+    );
+    let because = "Without them the version operator has nothing to report on.";
+    expectations.push(expect(claim, Duration::from_mins(2), because));
     expectations
 }

@@ -1,15 +1,25 @@
 //! `restore-overrides`: the version operator may touch everything again.
 
-use bootlace_model::config::{Profile, Settings};
-use bootlace_model::expect::Expectation;
-use bootlace_model::step::{About, UndoPolicy};
+use std::time::Duration;
 
-use crate::expectations::{kubectl, minutes};
-use crate::outline::Outline;
+use bootlace_model::config::Settings;
+use bootlace_model::effect::{ApplyObjects, Effect};
+use bootlace_model::expect::{Expectation, Field};
+use bootlace_model::fact::{Ask, Facts};
+use bootlace_model::probe::Probe;
+use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
+
+use super::live::{LOOPBACK, api, by, expect, objects, only_kubernetes};
+use crate::assets::{asset, machine};
+use crate::expectations::minutes;
+use crate::facts::OPERATOR_MANIFESTS;
+use crate::live_step::{LiveStep, checks_nothing};
+
+const NAME: &str = "restore-overrides";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "restore-overrides",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Give all objects back to the version operator",
         why: "You may bring manifests of your own for objects that are also part of the release, \
@@ -39,20 +49,60 @@ oc --kubeconfig ASSETS/auth/kubeconfig-loopback annotate --overwrite \\
             why: "The list lives in the etcd that start-control-plane made, and goes with it.",
         },
         failures: &["F-04", "F-37", "N-01"],
-        built: false,
+        built: true,
     },
     needs: &["start-control-plane"],
     uses: &[],
+    asks,
+    checks: checks_nothing,
+    plan,
     expects,
 };
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
-    let resource = match settings.cluster.profile {
-        Profile::Kubernetes => "clusterversions.bootlace.dev/version",
-        Profile::Openshift => "clusterversions.config.openshift.io/version",
-    };
-    let restored = r"--for=jsonpath={.metadata.annotations.bootlace\.dev/overrides}=restored";
-    let words = ["wait", restored, resource, "--timeout=5s"];
+/// The most that is read of the operator's manifests.
+const LIMIT: u64 = 16 << 20;
+
+/// The operator's own objects, among them the `ClusterVersion` with the user's overrides.
+const FOLDER: &str = "cvo-bootstrap/hand-over";
+
+fn asks(settings: &Settings) -> Vec<Ask> {
+    vec![OPERATOR_MANIFESTS.from(Probe::ReadTree {
+        path: asset(settings, FOLDER),
+        limit: LIMIT,
+    })]
+}
+
+fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
+    only_kubernetes(settings, NAME)?;
+    let folder = asset(settings, FOLDER);
+    let objects = objects(&folder, &facts.get(&OPERATOR_MANIFESTS)?)?;
+    Ok(Decision::Do(vec![Effect::ApplyObjects(ApplyObjects {
+        name: format!("objects of {folder}"),
+        kubeconfig: machine(LOOPBACK),
+        objects,
+        within: minutes(5),
+        origin: by(NAME),
+    })]))
+}
+
+fn expects(_: &Settings) -> Vec<Expectation> {
+    let path = "/apis/bootlace.dev/v1alpha1/clusterversions/version";
+    let restored = Field::is("metadata/annotations/bootlace.dev~1overrides", "restored");
+    let claim = api(
+        "the version operator has its overrides back",
+        path,
+        vec![restored],
+    );
     let because = "What stays on the list is never updated again, and nothing says so.";
-    vec![kubectl(settings, &words, minutes(10), because)]
+    let deployment = "/apis/apps/v1/namespaces/bootlace-system/deployments/version-operator";
+    let there = api(
+        "the version operator has its deployment",
+        deployment,
+        vec![],
+    );
+    let alone = "The operator's bootstrap pod goes at the hand-over; then only this one is left.";
+    vec![
+        expect(claim, Duration::from_mins(2), because),
+        expect(there, Duration::from_mins(2), alone),
+    ]
 }

@@ -1,15 +1,18 @@
 //! `wait-control-plane`: the real one, beside the first one.
 
-use bootlace_model::config::{Profile, Settings};
-use bootlace_model::expect::Expectation;
+use bootlace_model::config::Settings;
+use bootlace_model::expect::{Expectation, Field, Wanted};
 use bootlace_model::step::{About, UndoPolicy};
 
-use crate::expectations::{at_least, kubectl, minutes};
-use crate::outline::Outline;
+use super::live::{api, expect};
+use crate::expectations::minutes;
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
+
+const NAME: &str = "wait-control-plane";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "wait-control-plane",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Wait until the real control plane runs beside the first one",
         why: "The first control plane may go only when another one can take over in the same \
@@ -36,54 +39,44 @@ oc --kubeconfig KUBECONFIG get kubeapiserver,kubecontrollermanager,kubescheduler
             why: "It only looks: there is nothing to take back.",
         },
         failures: &["F-20", "F-27", "F-29", "F-33", "F-45", "F-47", "F-51"],
-        built: false,
+        built: true,
     },
     needs: &["wait-masters"],
     uses: &[],
+    asks: asks_nothing,
+    checks: checks_nothing,
+    plan: only_looks,
     expects,
 };
 
-/// The components of a control plane: label in plain Kubernetes, resource in OpenShift.
-const COMPONENTS: [(&str, &str); 3] = [
-    ("kube-apiserver", "kubeapiservers"),
-    ("kube-controller-manager", "kubecontrollermanagers"),
-    ("kube-scheduler", "kubeschedulers"),
+/// The components of a control plane, and the lease by which one of each works.
+const COMPONENTS: [(&str, Option<&str>); 3] = [
+    ("kube-apiserver", None),
+    ("kube-controller-manager", Some("kube-controller-manager")),
+    ("kube-scheduler", Some("kube-scheduler")),
 ];
 
 fn expects(settings: &Settings) -> Vec<Expectation> {
     let because = "Without it on every machine, the hand-over would leave a gap that nobody fills.";
+    let works = "A component that runs and never got the lease does not work.";
     let replicas = settings.cluster.control_plane.replicas;
-    let all = at_least(replicas);
-    let revision = revised(replicas);
     let mut expectations = Vec::new();
-    let mut expect = |words: &[&str]| {
-        expectations.push(kubectl(settings, words, minutes(30), because));
-    };
-    for (component, resource) in COMPONENTS {
-        match settings.cluster.profile {
-            Profile::Kubernetes => {
-                let pods = [
-                    "--namespace=kube-system",
-                    &format!("--selector=component={component}"),
-                ];
-                expect(&[&["get", "pods"][..], &pods, &["-o", &all]].concat());
-                let ready = ["wait", "--for=condition=Ready", "pod", "--timeout=5s"];
-                expect(&[&ready[..], &pods].concat());
-            }
-            Profile::Openshift => {
-                let resource = format!("{resource}.operator.openshift.io/cluster");
-                expect(&["get", &resource, "-o", &revision]);
-            }
+    for (component, lease) in COMPONENTS {
+        let pods =
+            format!("/api/v1/namespaces/kube-system/pods?labelSelector=component%3D{component}");
+        let fields = vec![
+            Field::new("items", Wanted::AtLeast(replicas.into())),
+            Field::is("items/*/status/conditions/type=Ready/status", "True"),
+        ];
+        let what = format!("{component} is ready on every machine");
+        expectations.push(expect(api(what, pods, fields), minutes(30), because));
+        if let Some(lease) = lease {
+            let path =
+                format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{lease}");
+            let held = vec![Field::new("spec/holderIdentity", Wanted::Something)];
+            let what = format!("one {component} leads");
+            expectations.push(expect(api(what, path, held), minutes(5), works));
         }
     }
     expectations
-}
-
-/// Returns a template that fails unless an operator has rolled out on every machine.
-///
-/// Templates read numbers as floats, and compare only with floats.
-fn revised(replicas: u32) -> String {
-    let last = replicas.saturating_sub(1);
-    let current = format!("(index .status.nodeStatuses {last}).currentRevision");
-    format!("go-template={{{{if lt {current} 1.0}}}}{{{{index .none 0}}}}{{{{end}}}}")
 }

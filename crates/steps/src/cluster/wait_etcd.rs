@@ -1,15 +1,20 @@
 //! `wait-etcd`: the database on as many machines as it shall have.
 
-use bootlace_model::config::{Profile, Settings};
-use bootlace_model::expect::{Claim, Expectation};
+use bootlace_model::config::Settings;
+use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field, Wanted};
 use bootlace_model::step::{About, UndoPolicy};
+use serde_json::json;
 
-use crate::expectations::{at_least, kubectl, minutes};
-use crate::outline::Outline;
+use super::live::expect;
+use crate::assets::machine;
+use crate::expectations::minutes;
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
+
+const NAME: &str = "wait-etcd";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "wait-etcd",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Wait until etcd has a healthy member on every control-plane machine",
         why: "etcd agrees by majority: with one member it stops when that one stops, with two it \
@@ -35,41 +40,57 @@ oc --kubeconfig KUBECONFIG wait --for=condition=EtcdRunningInCluster etcd/cluste
             why: "It only looks: there is nothing to take back.",
         },
         failures: &["F-29", "F-44", "F-49", "F-50"],
-        built: false,
+        built: true,
     },
     needs: &["wait-masters"],
     uses: &[],
+    asks: asks_nothing,
+    checks: checks_nothing,
+    plan: only_looks,
     expects,
 };
 
 fn expects(settings: &Settings) -> Vec<Expectation> {
+    let replicas = settings.cluster.control_plane.replicas;
     let because = "Handing over with fewer members would leave data on too few machines.";
-    if settings.cluster.profile == Profile::Openshift {
-        let running = "--for=condition=EtcdRunningInCluster";
-        let etcd = "etcds.operator.openshift.io/cluster";
-        let words = ["wait", running, etcd, "--timeout=5s"];
-        return vec![kubectl(settings, &words, minutes(30), because)];
-    }
-    let all = at_least(settings.cluster.control_plane.replicas);
-    let pods = ["--namespace=kube-system", "--selector=component=etcd"];
-    let count = [&["get", "pods"][..], &pods, &["-o", &all]].concat();
-    let argv = [
-        "etcdctl",
-        "--endpoints=https://localhost:2379",
-        "--cacert=/etc/kubernetes/pki/etcd/ca.crt",
-        "--cert=/etc/kubernetes/pki/etcd/healthcheck-client.crt",
-        "--key=/etc/kubernetes/pki/etcd/healthcheck-client.key",
-        "endpoint",
-        "health",
-        "--cluster",
+    let fields = vec![
+        Field::new("members", Wanted::Length(replicas.into())),
+        // A member that was added and never started has no name yet.
+        Field::new("members/*/name", Wanted::Something),
     ];
-    let healthy = Claim::Succeeds {
-        argv: argv.map(str::to_owned).into(),
-        within: minutes(1),
-    };
+    let what = format!("etcd has {replicas} members, each of them started");
+    let members = etcd(what, "/v3/cluster/member/list", Some(json!({})), fields);
     let silent = "A member on the list that does not answer still counts in every vote.";
+    let health = vec![Field::is("health", "true")];
+    let healthy = etcd("etcd can write".into(), "/health", None, health);
+    let alarms = vec![Field::new("alarms", Wanted::Length(0))];
+    let question = json!({"action": "GET"});
+    let calm = etcd(
+        "etcd raises no alarm".into(),
+        "/v3/maintenance/alarm",
+        Some(question),
+        alarms,
+    );
+    let room = "An etcd that is out of room answers and takes nothing more.";
     vec![
-        kubectl(settings, &count, minutes(30), because),
-        Expectation::now(healthy, silent).within(minutes(30)),
+        expect(members, minutes(30), because),
+        expect(healthy, minutes(30), silent),
+        expect(calm, minutes(5), room),
     ]
+}
+
+/// Asks etcd itself, as the one who looks after its health.
+fn etcd(what: String, path: &str, post: Option<serde_json::Value>, fields: Vec<Field>) -> Claim {
+    Claim::Api(ApiClaim {
+        what,
+        access: Access::Certificate {
+            server: "https://localhost:2379".into(),
+            authority: machine("etc/kubernetes/pki/etcd/ca.crt"),
+            certificate: machine("etc/kubernetes/pki/etcd/healthcheck-client.crt"),
+            key: machine("etc/kubernetes/pki/etcd/healthcheck-client.key"),
+        },
+        path: path.into(),
+        post,
+        fields,
+    })
 }

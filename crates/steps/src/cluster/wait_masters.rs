@@ -1,15 +1,18 @@
 //! `wait-masters`: the machines that the control plane will live on.
 
 use bootlace_model::config::Settings;
-use bootlace_model::expect::Expectation;
+use bootlace_model::expect::{Expectation, Field, Wanted};
 use bootlace_model::step::{About, UndoPolicy};
 
-use crate::expectations::{at_least, kubectl, minutes};
-use crate::outline::Outline;
+use super::live::{api, expect};
+use crate::expectations::minutes;
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
+
+const NAME: &str = "wait-masters";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "wait-masters",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Wait until every control-plane machine has joined",
         why: "The first control plane runs on one machine, and a cluster that shall survive the \
@@ -41,25 +44,35 @@ kubectl --kubeconfig KUBECONFIG wait --for=condition=MemoryPressure=False node \
             "F-10", "F-11", "F-34", "F-35", "F-36", "F-38", "F-41", "F-42", "F-43", "F-45", "F-46",
             "F-51", "F-52",
         ],
-        built: false,
+        built: true,
     },
     needs: &["verify-api"],
     uses: &[],
+    asks: asks_nothing,
+    checks: checks_nothing,
+    plan: only_looks,
     expects,
 };
 
-const MASTERS: &str = "--selector=node-role.kubernetes.io/control-plane";
+/// The nodes of the control plane.
+const MASTERS: &str = "/api/v1/nodes?labelSelector=node-role.kubernetes.io%2Fcontrol-plane";
 
 fn expects(settings: &Settings) -> Vec<Expectation> {
-    let all = at_least(settings.cluster.control_plane.replicas);
-    let count = ["get", "nodes", MASTERS, "-o", &all];
+    let replicas = settings.cluster.control_plane.replicas;
+    let count = Field::new("items", Wanted::AtLeast(replicas.into()));
     let joined = "etcd needs this many machines before it can do without any one of them.";
     // A kubelet that is gone leaves this condition unknown; one that reports makes it false.
-    let condition = "--for=condition=MemoryPressure=False";
-    let reports = ["wait", condition, "node", MASTERS, "--timeout=5s"];
+    let condition = "items/*/status/conditions/type=MemoryPressure/status";
+    let reports = Field::is(condition, "False");
     let alive = "A machine that has joined and fallen silent runs nothing.";
+    let what = format!("{replicas} of the control plane's machines have joined");
+    let within = minutes(30);
     vec![
-        kubectl(settings, &count, minutes(30), joined),
-        kubectl(settings, &reports, minutes(30), alive),
+        expect(api(what, MASTERS, vec![count.clone()]), within, joined),
+        expect(
+            api("every one of them reports", MASTERS, vec![count, reports]),
+            within,
+            alive,
+        ),
     ]
 }

@@ -1,15 +1,18 @@
 //! `wait-version-operator`: the release begins to install itself.
 
-use bootlace_model::config::{Profile, Settings};
-use bootlace_model::expect::Expectation;
+use bootlace_model::config::Settings;
+use bootlace_model::expect::{Expectation, Field, Wanted};
 use bootlace_model::step::{About, UndoPolicy};
 
-use crate::expectations::{kubectl, minutes};
-use crate::outline::Outline;
+use super::live::{api, expect};
+use crate::expectations::minutes;
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
+
+const NAME: &str = "wait-version-operator";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
-    name: "wait-version-operator",
+pub(crate) static STEP: LiveStep = LiveStep {
+    name: NAME,
     about: &About {
         title: "Wait until the version operator works on the release",
         why: "From the hand-over on nobody pushes any more: what is still missing is installed by \
@@ -36,28 +39,41 @@ oc --kubeconfig KUBECONFIG get clusterversion version",
             why: "It only looks: there is nothing to take back.",
         },
         failures: &["F-04", "F-14", "F-20", "F-51", "N-01"],
-        built: false,
+        built: true,
     },
     needs: &["restore-overrides", "verify-api"],
     uses: &[],
+    asks: asks_nothing,
+    checks: checks_nothing,
+    plan: only_looks,
     expects,
 };
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
-    let (namespace, deployment) = match settings.cluster.profile {
-        Profile::Kubernetes => ("--namespace=bootlace-system", "deployment/version-operator"),
-        Profile::Openshift => (
-            "--namespace=openshift-cluster-version",
-            "deployment/cluster-version-operator",
-        ),
-    };
-    let words = [
-        namespace,
-        "wait",
-        "--for=condition=Available",
+fn expects(_: &Settings) -> Vec<Expectation> {
+    let deployment = "/apis/apps/v1/namespaces/bootlace-system/deployments/version-operator";
+    let available = Field::is("status/conditions/type=Available/status", "True");
+    let runs = api(
+        "the version operator runs as an ordinary pod",
         deployment,
-        "--timeout=5s",
-    ];
+        vec![available],
+    );
     let because = "After the hand-over only the version operator installs what is still missing.";
-    vec![kubectl(settings, &words, minutes(20), because)]
+    let version = "/apis/bootlace.dev/v1alpha1/clusterversions/version";
+    let accepted = vec![
+        Field::new("status/desired/version", Wanted::Something),
+        Field::new(
+            "status/observedGeneration",
+            Wanted::SameAs("metadata/generation".into()),
+        ),
+    ];
+    let accepts = api(
+        "the version operator has accepted the release",
+        version,
+        accepted,
+    );
+    let idle = "An operator that has not read what it shall install installs nothing.";
+    vec![
+        expect(runs, minutes(20), because),
+        expect(accepts, minutes(10), idle),
+    ]
 }

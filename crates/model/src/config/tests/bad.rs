@@ -144,6 +144,12 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ),
     ("long back-date", "spec: {pki: {backDate: 31d}}"),
     ("no validity", "spec: {pki: {leafValidity: 0s}}"),
+    ("unknown driver", "spec: {node: {cgroupDriver: cgroup2}}"),
+    ("no program", "spec: {node: {kubelet: kubelet}}"),
+    (
+        "no socket",
+        "spec: {node: {containerRuntimeEndpoint: /run/containerd.sock}}",
+    ),
     (
         "bad extra name",
         "spec: {pki: {extraNames: [ok.example, not ok]}}",

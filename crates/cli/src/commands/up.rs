@@ -1,0 +1,96 @@
+//! `bootlace up` and `bootlace down`: a local cluster on a machine of its own.
+
+mod lab;
+mod machine;
+
+use std::path::{Path, PathBuf};
+
+use bootlace_machines::{MachineError, Machines};
+use bootlace_model::fault::{Fault, FaultKind};
+
+use crate::args::{Down, Forward, In, Up};
+use crate::error::Ending;
+use crate::session::Session;
+
+/// Brings the cluster up, or finds it up.
+pub(crate) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
+    if args.nodes != 1 {
+        let message = "a local cluster of several machines is not built yet";
+        return Err(Fault::new(FaultKind::Preflight, message)
+            .hint("leave out --nodes; `kubeadm join` adds machines of your own"));
+    }
+    let why_not = bootlace_machines::why_not();
+    match (args.place, why_not) {
+        (None | Some(In::Machine), None) => machine::up(session, args),
+        (Some(In::Machine), Some(reason)) => {
+            let message = format!("this computer cannot start machines: {reason}");
+            Err(Fault::new(FaultKind::Preflight, message)
+                .hint("`bootlace up --in process` needs neither root nor systemd-nspawn"))
+        }
+        (None, Some(reason)) => {
+            let text = format!("This computer cannot start machines: {reason}.\n");
+            session.console.say(&text);
+            Err(no_processes())
+        }
+        (Some(In::Process), _) => Err(no_processes()),
+    }
+}
+
+fn no_processes() -> Fault {
+    let message = "a control plane of plain processes is not built yet";
+    Fault::new(FaultKind::Preflight, message)
+        .hint("as root, with systemd-nspawn installed, `bootlace up` starts a machine")
+}
+
+/// Removes all that `up` made, and nothing else.
+pub(crate) fn down(session: &Session, _: &Down) -> Result<Ending, Fault> {
+    let folder = folder(session);
+    if !folder.exists() {
+        session
+            .console
+            .say("Nothing to remove: no local cluster is there.\n");
+        return Ok(Ending::Done);
+    }
+    let machines = Machines::open(&folder).map_err(fault)?;
+    machines.clean().map_err(fault)?;
+    remove(&folder)?;
+    session.console.say("The local cluster is gone.\n");
+    Ok(Ending::Done)
+}
+
+/// Becomes the forwarder through which the cluster is reached; started by `up`.
+pub(crate) fn forward(args: &Forward) -> Result<Ending, Fault> {
+    let machines = Machines::open(&args.folder).map_err(fault)?;
+    let forwarded = machines.run_forwarder(args.listen, args.target, |_| {});
+    forwarded.map_err(fault)?;
+    Ok(Ending::Done)
+}
+
+/// Returns the folder in which the local cluster lives.
+fn folder(session: &Session) -> PathBuf {
+    let state = session.globals.state.clone();
+    state
+        .unwrap_or_else(|| PathBuf::from("/var/lib/bootlace"))
+        .join("up")
+}
+
+fn remove(folder: &Path) -> Result<(), Fault> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let message = format!("cannot remove {}: {error}", folder.display());
+            Err(Fault::new(FaultKind::StepFailed, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Turns what a machine refused into what a person is told.
+fn fault(error: MachineError) -> Fault {
+    let kind = match error {
+        MachineError::Deadline { .. } => FaultKind::Deadline,
+        _ => FaultKind::StepFailed,
+    };
+    let mut fault = Fault::new(kind, error.to_string());
+    fault.hints = error.hints();
+    fault
+}

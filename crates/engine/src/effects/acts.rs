@@ -1,0 +1,150 @@
+//! Performing what is no write: programs, units, images, objects, waits, and their products.
+
+use std::time::Duration;
+
+use bootlace_model::effect::{ApplyObjects, Effect, ImportImages, Product, StartUnit};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::node::Node;
+
+use super::command;
+use crate::folders::Folders;
+use crate::port::{Applied, ApplyRequest, Host, HostError};
+use crate::{access, waiting};
+
+/// How long the removal of one product may take.
+const REMOVAL: Duration = Duration::from_mins(2);
+/// How many lines of a log, or names of objects, are shown.
+const SHOWN: usize = 8;
+
+/// Performs an act.
+pub(super) fn act(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
+    match effect {
+        Effect::RunCommand(run) => command::run_effect(host, run),
+        Effect::StartUnit(start) => start_unit(host, start),
+        Effect::ImportImages(import) => import_images(host, import),
+        Effect::ApplyObjects(apply) => apply_objects(host, apply),
+        Effect::Await(wait) => {
+            let patience = waiting::Patience {
+                claim: &wait.claim,
+                within: wait.within,
+                because: wait.because,
+                symptoms: &wait.symptoms,
+            };
+            waiting::until(host, &patience)
+        }
+        other => Err(Fault::internal(format!("{:?} is no act", other.kind()))),
+    }
+}
+
+/// Tells what is at the places of an act's products.
+pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
+    let folders = Folders::new(host);
+    let products = effect.products();
+    let look = |path: &bootlace_model::path::TargetPath| {
+        let (path, state) = (path.clone(), folders.look(path)?);
+        Ok(Node { path, state })
+    };
+    products
+        .iter()
+        .filter_map(Product::path)
+        .map(look)
+        .collect()
+}
+
+/// Lists the products other than paths that are there already.
+pub(crate) fn present(host: &dyn Host, effect: &Effect) -> Result<Vec<Product>, Fault> {
+    let mut present = Vec::new();
+    for product in effect.products() {
+        if product.path().is_none() && host.has_product(&product)? {
+            present.push(product);
+        }
+    }
+    Ok(present)
+}
+
+/// Removes a product of a started thing.
+pub(crate) fn remove_product(host: &dyn Host, product: &Product) -> Result<(), Fault> {
+    match product {
+        Product::Path(path) => command::remove_tree(host, path),
+        other => Ok(host.remove_product(other, REMOVAL)?),
+    }
+}
+
+fn start_unit(host: &dyn Host, start: &StartUnit) -> Result<(), Fault> {
+    let Err(error) = host.start_unit(&start.unit, start.anew.is_some(), start.within) else {
+        return Ok(());
+    };
+    if matches!(error, HostError::Stopped | HostError::Crashed) {
+        return Err(error.into());
+    }
+    let mut fault = Fault::from(error);
+    fault.details.extend(host.unit_log(&start.unit, SHOWN)?);
+    Err(fault.hint(format!("`journalctl -u {}` shows more", start.unit)))
+}
+
+fn import_images(host: &dyn Host, import: &ImportImages) -> Result<(), Fault> {
+    host.import_images(&import.archive, import.digest, import.within)?;
+    let there = host.images()?.unwrap_or_default();
+    let missing = import.images.iter().filter(|image| !there.contains(image));
+    let missing: Vec<String> = missing.cloned().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let archive = &import.archive;
+    let what = match missing.as_slice() {
+        [one] => format!("the image {one} is not in {archive}"),
+        several => format!("{} images are not in {archive}", several.len()),
+    };
+    let mut fault = Fault::new(FaultKind::StepFailed, what)
+        .in_file(archive.as_str())
+        .because("The kubelet would wait for it for ever: nothing is pulled during a bootstrap.")
+        .hint(
+            "make the archive anew from the release that lists the image, then `bootlace resume`",
+        );
+    fault.details = if missing.len() > 1 { missing } else { vec![] };
+    Err(fault)
+}
+
+fn apply_objects(host: &dyn Host, apply: &ApplyObjects) -> Result<(), Fault> {
+    let credentials = access::kubeconfig(host, &apply.kubeconfig)?;
+    let applied = host.apply_objects(&ApplyRequest {
+        credentials: &credentials,
+        objects: &apply.objects,
+        within: apply.within,
+    })?;
+    let failed: Vec<&Applied> = applied.iter().filter(|one| one.problem.is_some()).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let (all, bad) = (applied.len(), failed.len());
+    let mut fault = Fault::new(
+        FaultKind::StepFailed,
+        format!("{bad} of {all} objects were not accepted by the API"),
+    );
+    fault.details = failed
+        .iter()
+        .take(SHOWN)
+        .map(|one| told(apply, one))
+        .collect();
+    if failed.len() > SHOWN {
+        fault
+            .details
+            .push(format!("and {} more", failed.len() - SHOWN));
+    }
+    Err(fault
+        .because("The cluster would lack what these objects stand for.")
+        .hint("correct the files that are named, then `bootlace resume` applies all of them again"))
+}
+
+/// Tells what came of one object, with the file that it is from.
+fn told(apply: &ApplyObjects, one: &Applied) -> String {
+    let source = apply.objects.iter().find(|object| object.id == one.id);
+    let source = source
+        .map(|object| object.source.as_str())
+        .unwrap_or_default();
+    let problem = one.problem.as_deref().unwrap_or_default();
+    format!(
+        "{} of {source}: {problem} (tried {} times)",
+        one.id, one.tries
+    )
+}

@@ -1,0 +1,70 @@
+//! Waiting until something holds, no longer than there is hope.
+
+use std::time::Duration;
+
+use bootlace_model::expect::Claim;
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::symptom::Symptom;
+
+use crate::claims::{self, Finding};
+use crate::port::Host;
+use crate::symptoms;
+
+/// How long to wait before the first look again; it doubles up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// How often to look for symptoms: asking the machine costs more than asking an API.
+const LOOK_FOR_SYMPTOMS: Duration = Duration::from_millis(500);
+
+/// What is waited for, and how long at most.
+#[derive(Debug)]
+pub(crate) struct Patience<'a> {
+    pub(crate) claim: &'a Claim,
+    pub(crate) within: Duration,
+    pub(crate) because: &'a str,
+    pub(crate) symptoms: &'a [Symptom],
+}
+
+/// Waits until a claim holds; ends early when it never will.
+pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Fault> {
+    let began = host.now();
+    let deadline = began + patience.within;
+    let mut pause = FIRST_PAUSE;
+    let mut next_signs = began + LOOK_FOR_SYMPTOMS;
+    loop {
+        let finding = claims::evaluate(host, patience.claim)?;
+        if finding.holds {
+            return Ok(());
+        }
+        if finding.hopeless {
+            return Err(unmet(patience, &finding));
+        }
+        let now = host.now();
+        if now >= next_signs {
+            // What just became true is no failure, whatever the signs say.
+            if let Some(fault) = symptoms::first(host, patience.symptoms)? {
+                return Err(fault.because(patience.because));
+            }
+            next_signs = host.now() + LOOK_FOR_SYMPTOMS;
+        }
+        if now >= deadline {
+            return Err(unmet(patience, &finding));
+        }
+        host.sleep(pause.min(patience.within))?;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Says what was waited for and what was found instead.
+pub(crate) fn unmet(patience: &Patience<'_>, finding: &Finding) -> Fault {
+    let what = patience.claim.what();
+    let waited = patience.within.as_secs();
+    let (kind, when) = match (finding.hopeless, waited) {
+        (true, _) => (FaultKind::StepFailed, String::new()),
+        (false, 0) => (FaultKind::VerifyFailed, String::new()),
+        (false, _) => (FaultKind::Deadline, format!(" within {waited} s")),
+    };
+    let message = format!("not so{when}: {what}; found: {}", finding.found);
+    let fault = Fault::new(kind, message).because(patience.because);
+    fault.hint("`bootlace log` shows what was done; `bootlace resume` tries again")
+}

@@ -1,0 +1,86 @@
+//! The network of a folder's machines: one namespace with a bridge, and no way out of it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use crate::mounts;
+use crate::tools;
+use crate::{MachineError, Result};
+
+/// The address of the bridge.
+pub(crate) const BRIDGE: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 1);
+
+/// How many bits of an address name the network.
+pub(crate) const PREFIX: u32 = 24;
+
+/// The name of the bridge, in its own namespace.
+pub(crate) const BRIDGE_NAME: &str = "br0";
+
+/// Makes the bridge; what is there already stays. Ends as soon as something cannot be done.
+const SET_UP: &str = r#"set -e
+ip link set lo up
+ip link show "$1" >/dev/null 2>&1 || ip link add "$1" type bridge
+ip address replace "$2" dev "$1"
+ip link set "$1" up
+"#;
+
+/// Returns the file at which the namespace of a folder is mounted.
+pub(crate) fn namespace(folder: &Path) -> PathBuf {
+    folder.join("network")
+}
+
+/// Makes the namespace and its bridge, unless they are there.
+pub(crate) fn ensure(folder: &Path) -> Result<()> {
+    let file = namespace(folder);
+    let mut enter = OsString::from("--net=");
+    enter.push(&file);
+    let maker = if mounts::is_mounted(&file)? {
+        "nsenter"
+    } else {
+        make_empty(&file)?;
+        "unshare"
+    };
+    let address = format!("{BRIDGE}/{PREFIX}");
+    let arguments = ["sh", "-c", SET_UP, "sh", BRIDGE_NAME, &address];
+    let arguments = arguments.map(OsString::from);
+    let arguments: Vec<_> = [enter].into_iter().chain(arguments).collect();
+    tools::run(maker, &arguments)
+}
+
+fn make_empty(file: &Path) -> Result<()> {
+    match fs::File::create_new(file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(MachineError::file("make", file)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells whether a machine can have an address.
+pub(crate) fn has_room_for(address: Ipv4Addr) -> bool {
+    let network = |address: Ipv4Addr| u32::from(address) >> (32 - PREFIX);
+    let last = address.octets()[3];
+    network(address) == network(BRIDGE) && address != BRIDGE && last != 0 && last != 255
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_the_bridge_s_network() {
+        assert!(has_room_for(Ipv4Addr::new(10, 90, 0, 11)));
+        for other in [
+            [10, 90, 0, 1],
+            [10, 90, 1, 11],
+            [10, 90, 0, 0],
+            [10, 90, 0, 255],
+            [8, 8, 8, 8],
+        ] {
+            assert!(!has_room_for(Ipv4Addr::from(other)), "{other:?}");
+        }
+    }
+}

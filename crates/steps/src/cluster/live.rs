@@ -1,0 +1,144 @@
+//! What the steps on a running machine have in common: who is asked, and what ends a wait.
+
+use std::time::Duration;
+
+use bootlace_model::config::{Profile, Settings};
+use bootlace_model::effect::{ApiObject, Origin, UnitName};
+use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::path::TargetPath;
+use bootlace_model::probe::FileTree;
+use bootlace_model::step::PlanError;
+use bootlace_model::symptom::{KnownLine, Symptom};
+
+use crate::assets::machine;
+use crate::documents::{documents, is_manifest_name};
+
+/// The administrator's kubeconfig, which stays.
+pub(crate) const ADMIN: &str = "etc/kubernetes/admin.conf";
+/// The kubeconfig that asks the API server of this machine itself, for as long as we bootstrap.
+pub(crate) const LOOPBACK: &str = "etc/kubernetes/bootstrap-secrets/kubeconfig";
+
+/// Last words that name their cause, whoever says them.
+pub(crate) static KNOWN: &[KnownLine] = &[
+    KnownLine {
+        needle: "address already in use",
+        code: "F-30",
+        cause: "somebody else listens on its port",
+        hint: "`ss -ltnp` names who; stop it, then `bootlace resume`",
+    },
+    KnownLine {
+        needle: "cannot assign requested address",
+        code: "F-31",
+        cause: "this machine does not have the address that the config announces",
+        hint: "compare `ip addr` with spec.controlPlane.advertiseAddress",
+    },
+    KnownLine {
+        needle: "no space left on device",
+        code: "F-28",
+        cause: "the disk is full",
+        hint: "`df -h /var/lib/etcd` shows it; make room, then `bootlace resume`",
+    },
+    KnownLine {
+        needle: "certificate has expired or is not yet valid",
+        code: "F-06",
+        cause: "a certificate is not valid at this machine's time",
+        hint: "`date` shows the clock; `bootlace pki check` shows every certificate",
+    },
+    KnownLine {
+        needle: "certificate signed by unknown authority",
+        code: "F-10",
+        cause: "a certificate comes from another authority than the one that is trusted",
+        hint: "`bootlace pki check` names the certificate that does not fit",
+    },
+    KnownLine {
+        needle: "unknown flag",
+        code: "F-18",
+        cause: "the image does not know a flag of its manifest: they are of different versions",
+        hint: "compare spec.kubernetesVersion with the release's images",
+    },
+    KnownLine {
+        needle: "permission denied",
+        code: "F-05",
+        cause: "it may not read or write what it needs",
+        hint: "look at owner and mode of the file that the line names",
+    },
+];
+
+/// Returns the name of a unit of ours.
+pub(crate) fn unit(name: &'static str) -> Result<UnitName, PlanError> {
+    UnitName::parse(name)
+        .ok_or_else(|| Fault::internal(format!("{name} cannot be the name of a unit")).into())
+}
+
+/// Names a step as the source of what it does.
+pub(crate) fn by(step: &str) -> Origin {
+    Origin::new("built-in", format!("{}/{step}", super::NAME))
+}
+
+/// Refuses profiles whose control plane nobody here can start.
+pub(crate) fn only_kubernetes(settings: &Settings, step: &str) -> Result<(), Fault> {
+    if settings.cluster.profile == Profile::Kubernetes {
+        return Ok(());
+    }
+    let message = format!("{step} of profile openshift is not built yet");
+    Err(Fault::new(FaultKind::Preflight, message)
+        .because("Its control plane is started by its own images, which nobody here has run.")
+        .hint("`bootlace run cluster --to render-machine-config` renders as far as is built"))
+}
+
+/// Asks the API as the administrator.
+pub(crate) fn api(what: impl Into<String>, path: impl Into<String>, fields: Vec<Field>) -> Claim {
+    Claim::Api(ApiClaim {
+        what: what.into(),
+        access: Access::Kubeconfig(machine(ADMIN)),
+        path: path.into(),
+        post: None,
+        fields,
+    })
+}
+
+/// Expects an answer of the API within a time, unless the machine shows why it cannot come.
+pub(crate) fn expect(claim: Claim, within: Duration, because: &'static str) -> Expectation {
+    let units = ["kubelet.service", "containerd.service"];
+    let units = units.into_iter().filter_map(UnitName::parse);
+    let symptoms = units.map(Symptom::UnitFails).collect();
+    Expectation::now(claim, because)
+        .within(within)
+        .unless(symptoms)
+}
+
+/// Reads all objects of a folder, in the order of its files.
+pub(crate) fn objects(folder: &TargetPath, tree: &FileTree) -> Result<Vec<ApiObject>, Fault> {
+    let mut objects = Vec::new();
+    for file in &tree.files {
+        if !is_manifest_name(&file.relative) {
+            continue;
+        }
+        let source = format!("{folder}/{}", file.relative);
+        let documents = documents(&file.relative, &file.content).map_err(|problem| {
+            Fault::bad_input(format!("{source} cannot be read: {}", problem.what))
+                .in_file(source.as_str())
+        })?;
+        for document in documents {
+            for object in flattened(document.value) {
+                let no_object = || {
+                    Fault::bad_input(format!("{source} holds something that is no object"))
+                        .in_file(source.as_str())
+                };
+                objects.push(ApiObject::new(object, source.as_str()).ok_or_else(no_object)?);
+            }
+        }
+    }
+    Ok(objects)
+}
+
+/// Takes lists apart.
+fn flattened(value: serde_json::Value) -> Vec<serde_json::Value> {
+    let kind = value.get("kind").and_then(serde_json::Value::as_str);
+    let is_list = kind.is_some_and(|kind| kind.ends_with("List"));
+    match value.get("items") {
+        Some(serde_json::Value::Array(items)) if is_list => items.clone(),
+        _ => vec![value],
+    }
+}

@@ -1,0 +1,68 @@
+//! The files of the asset folder, in the order in which the machine gets them.
+
+use bootlace_model::config::Settings;
+use bootlace_model::effect::{Body, Effect, MakeDirectory, Part, PutFile};
+use bootlace_model::node::Attributes;
+
+use super::super::live::by;
+use super::NAME;
+use crate::assets::{asset, machine};
+use crate::machine_files::{MACHINE_FOLDERS, MachineFile, machine_files};
+
+/// When a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Before anything runs.
+    Config,
+    /// A pod that runs before there is an API.
+    FirstPod,
+    /// A pod that needs the API, and would only fail and be restarted without it.
+    LaterPod,
+}
+
+/// The pods that run before there is an API.
+const FIRST: [&str; 2] = [
+    "bootstrap-manifests/etcd-pod.yaml",
+    "bootstrap-manifests/kube-apiserver-pod.yaml",
+];
+
+impl Turn {
+    fn of(file: &MachineFile) -> Self {
+        if FIRST.contains(&file.asset) {
+            Self::FirstPod
+        } else if file.asset.starts_with("bootstrap-manifests/") {
+            Self::LaterPod
+        } else {
+            Self::Config
+        }
+    }
+}
+
+/// Returns the static pods that stay after the hand-over.
+pub(super) fn staying_pods() -> impl Iterator<Item = &'static MachineFile> {
+    machine_files().filter(|file| Turn::of(file) != Turn::Config && !file.bootstrap_only)
+}
+
+/// Returns the folders that must be there first.
+pub(super) fn folders() -> impl Iterator<Item = Effect> {
+    MACHINE_FOLDERS.iter().map(|(path, mode)| {
+        Effect::MakeDirectory(MakeDirectory {
+            path: machine(path),
+            attributes: Attributes::mode(*mode),
+            origin: by(NAME),
+        })
+    })
+}
+
+/// Returns the files whose turn it is.
+pub(super) fn files(settings: &Settings, turn: Turn) -> impl Iterator<Item = Effect> {
+    let mine = machine_files().filter(move |file| Turn::of(file) == turn);
+    mine.map(|file| {
+        Effect::PutFile(PutFile {
+            path: machine(file.machine),
+            body: Body::Compose(vec![Part::FileOf(asset(settings, file.asset))]),
+            attributes: Attributes::mode(file.mode),
+            origin: by(NAME),
+        })
+    })
+}
