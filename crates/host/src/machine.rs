@@ -6,6 +6,7 @@
 mod cgroups;
 mod container_log;
 mod facts;
+mod images;
 pub(crate) mod kernel;
 mod mounts;
 mod ports;
@@ -19,6 +20,7 @@ use bootlace_engine::port::{
     Command, ContainerStatus, HostError, HostResult, Machine, Output, UnitActivity,
 };
 use bootlace_model::effect::{Product, UnitName};
+use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 
 use crate::RealHost;
@@ -56,19 +58,13 @@ impl Machine for RealHost {
         self.runtime.images(&self.stop)
     }
 
-    fn import_images(&self, archive: &TargetPath, within: Duration) -> HostResult<()> {
-        let Some(socket) = self.runtime.socket() else {
-            return Err(not_live("import", archive.as_str()));
-        };
-        let archive = self.real_path(archive);
-        let (archive, socket) = (archive.to_string_lossy(), socket.to_string_lossy());
-        let import = ["--namespace", "k8s.io", "images", "import", &archive];
-        let words: Vec<&str> = ["ctr", "--address", &socket]
-            .into_iter()
-            .chain(import)
-            .collect();
-        self.succeed("import", &archive, &words, within)?;
-        Ok(())
+    fn import_images(
+        &self,
+        archive: &TargetPath,
+        digest: Option<Digest>,
+        within: Duration,
+    ) -> HostResult<()> {
+        images::import(self, archive, digest, within)
     }
 
     fn has_product(&self, product: &Product) -> HostResult<bool> {

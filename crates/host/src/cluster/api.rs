@@ -106,13 +106,10 @@ impl Api {
 
     fn url(&self, parts: &[&str], query: &str) -> HostResult<Url> {
         let mut url = self.server.clone();
-        match url.path_segments_mut() {
-            Ok(mut path) => path.pop_if_empty().extend(parts),
-            Err(()) => {
-                let why = format!("{} can have no path", self.shown);
-                return Err(HostError::Crypto(why));
-            }
-        };
+        url.path_segments_mut()
+            .map_err(|()| HostError::Crypto(format!("{} can have no path", self.shown)))?
+            .pop_if_empty()
+            .extend(parts);
         url.set_query(Some(query).filter(|query| !query.is_empty()));
         Ok(url)
     }

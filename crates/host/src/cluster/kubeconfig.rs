@@ -41,12 +41,12 @@ struct Context {
 #[derive(Deserialize)]
 struct NamedCluster {
     name: String,
-    cluster: Server,
+    cluster: Endpoint,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-struct Server {
+struct Endpoint {
     server: String,
     certificate_authority_data: Option<String>,
     certificate_authority: Option<String>,
@@ -111,7 +111,7 @@ pub(super) fn read(text: &[u8]) -> HostResult<Access> {
 }
 
 /// Refuses what is not supported, by name.
-fn check(server: &Server, user: &User) -> HostResult<()> {
+fn check(server: &Endpoint, user: &User) -> HostResult<()> {
     const FILE: &str = "it names a file; put the content into the kubeconfig instead";
     const OTHER: &str = "use a client certificate or a token";
     if server.insecure_skip_tls_verify {

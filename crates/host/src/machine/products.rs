@@ -14,34 +14,39 @@ const QUESTION: Duration = Duration::from_secs(10);
 /// How often is looked whether something is gone.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Tells whether a product is there.
+/// Tells whether a product is there; what nobody can tell is not.
 pub(super) fn has(host: &RealHost, product: &Product) -> HostResult<bool> {
-    match product {
-        Product::Path(path) => Err(senseless("look for", path.as_str(), "it is a path")),
-        Product::Pods => Ok(host.runtime.pods(&host.stop)?.is_some_and(|pods| pods > 0)),
+    Ok(look(host, product)? == Some(true))
+}
+
+/// Looks whether a product is there; none if nobody answers who would know.
+fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
+    Ok(match product {
+        Product::Path(path) => return Err(senseless("look for", path.as_str(), "it is a path")),
+        Product::Pods => host.runtime.pods(&host.stop)?.map(|pods| pods > 0),
         Product::Image(reference) => {
             let images = host.runtime.images(&host.stop)?;
-            Ok(images.is_some_and(|images| images.contains(reference)))
+            images.map(|images| images.contains(reference))
         }
-        Product::Mounts(path) => Ok(!mounts::below(host, path)?.is_empty()),
+        Product::Mounts(path) => Some(!mounts::below(host, path)?.is_empty()),
         // Those of the machine that runs do not belong to a root in a folder.
-        _ if !host.is_live() => Ok(false),
-        Product::Interface(name) => has_interface(name),
-        Product::PacketTable(table) => has_table(host, table),
-        Product::Cgroup(name) => Ok(!cgroups::find(name)?.is_empty()),
-    }
+        _ if !host.is_live() => Some(false),
+        Product::Interface(name) => Some(has_interface(name)?),
+        Product::PacketTable(table) => Some(has_table(host, table)?),
+        Product::Cgroup(name) => Some(!cgroups::find(name)?.is_empty()),
+    })
 }
 
 /// Removes a product, and returns when it is gone.
 pub(super) fn remove(host: &RealHost, product: &Product, within: Duration) -> HostResult<()> {
     let begun = Instant::now();
+    if !has(host, product)? {
+        return Ok(());
+    }
     loop {
-        if !has(host, product)? {
-            return Ok(());
-        }
         let left = within.saturating_sub(begun.elapsed());
         let result = remove_once(host, product, left.max(LOOK_AGAIN));
-        if !has(host, product)? {
+        if look(host, product)? == Some(false) {
             return Ok(());
         }
         let is_late = begun.elapsed() + LOOK_AGAIN >= within;

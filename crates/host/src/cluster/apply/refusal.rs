@@ -78,16 +78,14 @@ fn hope(answer: &ApiAnswer, is_expected: impl Fn(&str) -> bool) -> Hope {
                 Hope::Soon
             }
         }
-        // A kind that is not served yet, or a role that is not there yet.
-        404 => Hope::Soon,
         // Of a namespace that is being removed, and of one whose identity is still being made.
         403 if message.contains("being terminated")
             || message.contains("error looking up service account") =>
         {
             Hope::Any
         }
-        // The roles that an API makes at its start may not be there yet.
-        403 => Hope::Soon,
+        // A kind that is not served yet, a role that the API makes at its start and has not made yet.
+        403 | 404 => Hope::Soon,
         _ => Hope::None,
     }
 }

@@ -66,7 +66,10 @@ where
 
 /// Tells whether nobody is there to answer, or nobody who is ready.
 pub(super) fn is_silence(status: &Status) -> bool {
-    status.code() == Code::Unavailable || status.message().contains("not initialized yet")
+    // What the runtime itself says has no cause on this side.
+    status.code() == Code::Unavailable
+        || std::error::Error::source(status).is_some()
+        || status.message().contains("not initialized yet")
 }
 
 /// Puts an answer that is none into words.
