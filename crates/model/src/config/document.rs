@@ -125,19 +125,19 @@ pub(super) struct ControlPlaneDocument {
 pub(super) struct PortsDocument {
     /// etcd, for its clients.
     #[schemars(example = 2379)]
-    pub(super) etcd_clients: Option<u16>,
+    pub(super) etcd_clients: Option<u32>,
     /// etcd, for its other members.
     #[schemars(example = 2380)]
-    pub(super) etcd_peers: Option<u16>,
+    pub(super) etcd_peers: Option<u32>,
     /// etcd, for its health and its numbers, without TLS and only on this machine.
     #[schemars(example = 2381)]
-    pub(super) etcd_metrics: Option<u16>,
+    pub(super) etcd_metrics: Option<u32>,
     /// The controller manager, for its health and its numbers.
     #[schemars(example = 10257)]
-    pub(super) controller_manager: Option<u16>,
+    pub(super) controller_manager: Option<u32>,
     /// The scheduler, for its health and its numbers.
     #[schemars(example = 10259)]
-    pub(super) scheduler: Option<u16>,
+    pub(super) scheduler: Option<u32>,
 }
 
 /// The networks.
