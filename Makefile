@@ -19,17 +19,23 @@ say = @printf '\n==> %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help up down test check soak bench build release doc tools
+.PHONY: help up down lab test check soak bench build release doc tools
 
 help: ## List the targets
 	@echo 'usage: make TARGET'
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-up: ## Bring up a local one-node cluster (not built yet)
-	@echo 'make up: the local cluster is not built yet; `make test` shows what is' >&2; exit 2
+up: lab ## Bring up a local one-node cluster on a machine of its own
+	$(call say,up: a cluster on a machine of its own)
+	@$(BINARY) up
 
-down: ## Remove what `up` made (not built yet)
-	@echo 'make down: the local cluster is not built yet, so there is nothing to remove' >&2; exit 2
+down: ## Remove what `up` made, and nothing else
+	@[ -x $(BINARY) ] || $(CARGO) build --release --locked -p bootlace
+	@$(BINARY) down
+
+lab: release ## Build Kubernetes, images, a release and a machine's root, once
+	$(call say,lab: real Kubernetes and real machines; what is cached is reused)
+	$(CARGO) run --quiet --locked -p bootlace-lab -- prepare --bootlace $(BINARY)
 
 check: tools ## The inner loop: format, lints, layers, generated files, quick tests
 	$(call say,check: format)
@@ -45,17 +51,17 @@ check: tools ## The inner loop: format, lints, layers, generated files, quick te
 	@mkdir -p target
 	$(CARGO) test --workspace --locked 2>&1 | tee target/quick-tests.log
 
-test: check release ## Every test, slow ones included, with the release binary
+test: check lab ## Every test, slow ones included, with the release binary
 	$(call say,test: the slow tests against $(BINARY))
 	BOOTLACE_BIN=$(BINARY) $(CARGO) test --workspace --locked -- --ignored 2>&1 | tee target/slow-tests.log
 	@awk '/^test result:/ {passed += $$4; failed += $$6} END {printf "%d passed, %d failed\n", passed, failed}' \
 		target/quick-tests.log target/slow-tests.log
 
-soak: release ## The long form of the fault tests: every fault at every step
+soak: lab ## The long form of the fault tests: every fault at every step
 	$(call say,soak: every fault at every step; this takes long)
 	BOOTLACE_BIN=$(BINARY) BOOTLACE_SOAK=1 $(CARGO) test --workspace --all-targets --locked -- --include-ignored --nocapture
 
-bench: tools ## The benchmarks, as a table and as bench/results.json
+bench: lab ## The benchmarks, as a table and as bench/results.json
 	$(call say,bench: build and run)
 	$(CARGO) run --release --locked -p bootlace-bench
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bootlace_model::effect::EffectKind;
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::{RunId, StepId};
 use bootlace_model::node::{Node, NodeState};
@@ -85,6 +86,19 @@ pub(crate) fn made_folders(
         }
     }
     Ok(made)
+}
+
+/// Lists the folders that were absent before a run and that it made, on the way or on purpose.
+pub(crate) fn own_folders(engine: &Engine<'_>, run: &RunId) -> Result<BTreeSet<TargetPath>, Fault> {
+    let mut own = made_folders(engine, run)?;
+    for deed in deeds(engine, run)? {
+        if deed.effect.kind == EffectKind::MakeDirectory {
+            let absent = deed.before.nodes.into_iter();
+            let absent = absent.filter(|node| !node.state.exists());
+            own.extend(absent.map(|node| node.path));
+        }
+    }
+    Ok(own)
 }
 
 /// Returns what a run last wrote to a path, if it did.

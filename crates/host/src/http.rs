@@ -1,8 +1,5 @@
 //! Downloads over HTTP and HTTPS.
 //!
-//! The parts that wait for the network run on a small runtime that is started with the first
-//! download: most calls of the tool need none, and it would cost each of them time.
-//!
 //! Each request opens a connection of its own. A kept one that the server has closed meanwhile would
 //! make a healthy server look broken to somebody who only asks for its status.
 
@@ -10,21 +7,20 @@ mod attempt;
 mod client;
 
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bootlace_engine::port::{FetchRequest, HostError, HostResult};
 use bootlace_model::ids::Digest;
 use reqwest::{Client, Url};
-use tokio::runtime::Runtime;
 
-use crate::clock::{self, STOP_CHECK, StopHandle};
-use crate::{machine, retry};
+use crate::clock::{self, StopHandle};
+use crate::network::Network;
+use crate::{machine::kernel, retry};
 
 use self::attempt::Outcome;
 pub use self::client::Proxy;
-pub(crate) use self::client::Trust;
+pub(crate) use self::client::{Trust, tls};
 
 /// The most clients that are kept, one for each set of authorities.
 const MOST_CLIENTS: usize = 16;
@@ -34,17 +30,17 @@ const MOST_CLIENTS: usize = 16;
 pub(crate) struct Http {
     trust: Trust,
     proxy: Option<Proxy>,
-    runtime: OnceLock<Runtime>,
+    network: Arc<Network>,
     clients: Mutex<BTreeMap<Option<Digest>, Client>>,
 }
 
 impl Http {
     /// Prepares to download with given ways to the world.
-    pub(crate) fn new(trust: Trust, proxy: Option<Proxy>) -> Self {
+    pub(crate) fn new(trust: Trust, proxy: Option<Proxy>, network: Arc<Network>) -> Self {
         Self {
             trust,
             proxy,
-            runtime: OnceLock::new(),
+            network,
             clients: Mutex::default(),
         }
     }
@@ -62,7 +58,7 @@ impl Http {
         loop {
             let left = request.within.saturating_sub(begun.elapsed());
             let attempt = attempt::fetch(&client, url.clone(), request.limit);
-            let (cause, asked) = match self.wait_for(attempt, left, stop)? {
+            let (cause, asked) = match self.network.wait_for(attempt, left, stop)? {
                 None => return Err(failures.timed_out(&url, request.within)),
                 Some(Outcome::Content(content)) => return Ok(content),
                 Some(Outcome::TooLarge) => {
@@ -76,7 +72,7 @@ impl Http {
             };
             failures.add(cause);
             let left = request.within.saturating_sub(begun.elapsed());
-            match retry::wait(failures.tries, machine::random(), asked, left) {
+            match retry::wait(failures.tries, kernel::random(), asked, left) {
                 Some(wait) => clock::sleep(wait, stop)?,
                 None => return Err(failures.timed_out(&url, request.within)),
             }
@@ -88,7 +84,7 @@ impl Http {
         let url = parse(request.url)?;
         let client = self.client(&url, request.authorities)?;
         let attempt = attempt::status(&client, url.clone());
-        match self.wait_for(attempt, request.within, stop)? {
+        match self.network.wait_for(attempt, request.within, stop)? {
             None => Err(Failures::default().timed_out(&url, request.within)),
             Some(Ok(status)) => Ok(status),
             Some(Err(reason)) => Err(HostError::Fetch {
@@ -96,45 +92,6 @@ impl Http {
                 reason,
             }),
         }
-    }
-
-    /// Waits for something, at most so long; none if time is up.
-    fn wait_for<T>(
-        &self,
-        future: impl Future<Output = T>,
-        within: Duration,
-        stop: &StopHandle,
-    ) -> HostResult<Option<T>> {
-        let begun = Instant::now();
-        self.runtime()?.block_on(async {
-            let mut future = pin!(future);
-            loop {
-                if stop.is_requested() {
-                    return Err(HostError::Stopped);
-                }
-                let left = within.saturating_sub(begun.elapsed());
-                if left.is_zero() {
-                    return Ok(None);
-                }
-                let slice = left.min(STOP_CHECK);
-                if let Ok(done) = tokio::time::timeout(slice, future.as_mut()).await {
-                    return Ok(Some(done));
-                }
-            }
-        })
-    }
-
-    fn runtime(&self) -> HostResult<&Runtime> {
-        if let Some(runtime) = self.runtime.get() {
-            return Ok(runtime);
-        }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("http")
-            .enable_all()
-            .build()
-            .map_err(|error| crate::error::refused("start", "the network runtime", error))?;
-        Ok(self.runtime.get_or_init(|| runtime))
     }
 
     fn client(&self, url: &Url, authorities: Option<&[u8]>) -> HostResult<Client> {
@@ -154,15 +111,6 @@ impl Http {
             clients.insert(key, client.clone());
         }
         Ok(client)
-    }
-}
-
-impl Drop for Http {
-    fn drop(&mut self) {
-        // A name that is just being looked up cannot be interrupted; do not wait for it.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

@@ -11,12 +11,16 @@
 //! | `dir`, `attributes` | files, folders and links; their modes, owners and labels |
 //! | `sync`, `log`, `lock` | durability, the journal's file, one writer at a time |
 //! | `exec` | programs |
+//! | `network` | the runtime on which everything waits that talks over a socket |
 //! | `http`, `retry` | downloads |
+//! | `cluster` | APIs over verified TLS |
 //! | [`pki`] | keys and certificates; pure, so that fake hosts can use it |
-//! | `clock`, `machine`, [`signals`] | time and stopping; what the machine says of itself |
+//! | `machine` | what the machine says of itself; units, containers, what they leave behind |
+//! | `clock`, [`signals`] | time and stopping |
 
 mod attributes;
 mod clock;
+mod cluster;
 mod dir;
 mod error;
 mod exec;
@@ -24,6 +28,7 @@ mod http;
 mod lock;
 mod log;
 mod machine;
+mod network;
 pub mod pki;
 mod resolve;
 mod retry;
@@ -32,6 +37,7 @@ pub mod signals;
 mod sync;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bootlace_engine::port::{
@@ -46,11 +52,18 @@ use bootlace_model::secret::Secret;
 pub use crate::clock::StopHandle;
 pub use crate::http::Proxy;
 
+use crate::cluster::Apis;
 use crate::dir::RealDir;
 use crate::error::refused;
 use crate::http::{Http, Trust};
+use crate::machine::kernel;
+use crate::machine::runtime::Runtime;
+use crate::network::Network;
 use crate::resolve::{LostWay, OpenFolder, Resolver};
 use crate::roots::Roots;
+
+/// Where containerd listens.
+const RUNTIME_SOCKET: &str = "/run/containerd/containerd.sock";
 
 /// This computer, with a root that may lie below its own.
 #[derive(Debug)]
@@ -59,6 +72,8 @@ pub struct RealHost {
     resolver: Resolver,
     stop: StopHandle,
     http: Http,
+    apis: Apis,
+    runtime: Runtime,
 }
 
 /// Collects where a host's paths lie.
@@ -68,6 +83,7 @@ pub struct RealHostBuilder {
     resolver: Resolver,
     trust: Trust,
     proxy: Option<Proxy>,
+    runtime_socket: Option<PathBuf>,
 }
 
 impl RealHostBuilder {
@@ -94,13 +110,26 @@ impl RealHostBuilder {
         self
     }
 
+    /// Asks a container runtime at another socket than the usual one, also for a root in a folder.
+    #[must_use]
+    pub fn runtime_socket(mut self, socket: impl Into<PathBuf>) -> Self {
+        self.runtime_socket = Some(socket.into());
+        self
+    }
+
     /// Makes the host; touches nothing.
     pub fn build(self) -> RealHost {
+        let network = Arc::new(Network::default());
+        // The runtime of this machine has nothing to do with a root in a folder.
+        let default = || self.roots.is_live().then(|| RUNTIME_SOCKET.into());
+        let socket = self.runtime_socket.or_else(default);
         RealHost {
             roots: self.roots,
             resolver: self.resolver,
             stop: StopHandle::default(),
-            http: Http::new(self.trust, self.proxy),
+            apis: Apis::new(self.trust.clone(), Arc::clone(&network)),
+            http: Http::new(self.trust, self.proxy, Arc::clone(&network)),
+            runtime: Runtime::new(socket, network),
         }
     }
 }
@@ -113,6 +142,7 @@ impl RealHost {
             resolver: Resolver::Best,
             trust: Trust::default(),
             proxy: Proxy::from_environment(),
+            runtime_socket: None,
         }
     }
 
@@ -247,15 +277,15 @@ impl Host for RealHost {
     }
 
     fn random(&self) -> u64 {
-        machine::random()
+        kernel::random()
     }
 
     fn boot_id(&self) -> HostResult<BootId> {
-        machine::boot_id()
+        kernel::boot_id()
     }
 
     fn host_name(&self) -> HostResult<String> {
-        machine::host_name()
+        kernel::host_name()
     }
 
     fn identity(&self) -> Owner {

@@ -1,68 +1,141 @@
-//! What the machine says about itself.
+//! The machine: what its kernel says, its units, its containers, and what those leave behind.
+//!
+//! Only a root that is `/` is the machine that runs. For a root in a folder nothing of the running
+//! machine is told or changed: it would be another machine's.
 
-use std::hash::{BuildHasher as _, Hasher as _};
+mod cgroups;
+mod container_log;
+mod facts;
+mod images;
+pub(crate) mod kernel;
+mod mounts;
+mod ports;
+mod products;
+pub(crate) mod runtime;
+mod units;
 
-use bootlace_engine::port::HostResult;
-use bootlace_model::ids::BootId;
-use rustix::rand::GetRandomFlags;
+use std::time::Duration;
 
+use bootlace_engine::port::{
+    Command, ContainerStatus, HostError, HostResult, Machine, Output, UnitActivity,
+};
+use bootlace_model::effect::{Product, UnitName};
+use bootlace_model::ids::Digest;
+use bootlace_model::path::TargetPath;
+
+use crate::RealHost;
 use crate::error::{refused, senseless};
 
-/// Where the kernel tells which boot this is.
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// How much of what a program prints is kept.
+const KEPT: usize = 4 << 20;
 
-/// Identifies this boot.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the kernel that runs now is asked, whatever root is worked on"
-)]
-pub(crate) fn boot_id() -> HostResult<BootId> {
-    let text = std::fs::read_to_string(BOOT_ID).map_err(|error| refused("read", BOOT_ID, error))?;
-    Ok(BootId::new(text.trim()))
-}
+impl Machine for RealHost {
+    fn is_live(&self) -> bool {
+        self.roots.is_live()
+    }
 
-/// Returns what the machine calls itself.
-pub(crate) fn host_name() -> HostResult<String> {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_str();
-    name.map(str::to_owned)
-        .map_err(|_| senseless("read", "the machine's name", "it is not UTF-8"))
-}
+    fn unit(&self, unit: &UnitName) -> HostResult<UnitActivity> {
+        units::activity(self, unit)
+    }
 
-/// Returns random bits, for names only.
-pub(crate) fn random() -> u64 {
-    let mut bytes = [0; 8];
-    match rustix::rand::getrandom(&mut bytes, GetRandomFlags::empty()) {
-        Ok(8) => u64::from_le_bytes(bytes),
-        // A kernel without that call; the standard library has other ways to seed its hash maps.
-        _ => std::hash::RandomState::new().build_hasher().finish(),
+    fn start_unit(&self, unit: &UnitName, anew: bool, within: Duration) -> HostResult<()> {
+        units::start(self, unit, anew, within)
+    }
+
+    fn unit_log(&self, unit: &UnitName, lines: usize) -> HostResult<Vec<String>> {
+        units::log(self, unit, lines)
+    }
+
+    fn containers(&self) -> HostResult<Option<Vec<ContainerStatus>>> {
+        self.runtime.containers(&self.stop)
+    }
+
+    fn container_log(&self, container: &ContainerStatus, lines: usize) -> HostResult<Vec<String>> {
+        container_log::tail(self, &container.log, lines)
+    }
+
+    fn images(&self) -> HostResult<Option<Vec<String>>> {
+        self.runtime.images(&self.stop)
+    }
+
+    fn import_images(
+        &self,
+        archive: &TargetPath,
+        digest: Option<Digest>,
+        within: Duration,
+    ) -> HostResult<()> {
+        images::import(self, archive, digest, within)
+    }
+
+    fn has_product(&self, product: &Product) -> HostResult<bool> {
+        products::has(self, product)
+    }
+
+    fn remove_product(&self, product: &Product, within: Duration) -> HostResult<()> {
+        products::remove(self, product, within)
+    }
+
+    fn port_holder(&self, port: u16) -> HostResult<Option<String>> {
+        ports::holder(port)
+    }
+
+    fn free_bytes(&self, path: &TargetPath) -> HostResult<u64> {
+        facts::free_bytes(self, path)
+    }
+
+    fn swap_areas(&self) -> HostResult<Vec<String>> {
+        facts::swap_areas()
+    }
+
+    fn cgroup_controllers(&self) -> HostResult<Vec<String>> {
+        facts::cgroup_controllers()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_boot_has_one_id_of_five_groups() {
-        let id = boot_id().unwrap();
-        let lengths: Vec<usize> = id.as_str().split('-').map(str::len).collect();
-        assert_eq!(lengths, [8, 4, 4, 4, 12]);
-        assert_eq!(id, boot_id().unwrap());
+impl RealHost {
+    /// Runs a program of this machine.
+    fn call(&self, words: &[&str], within: Duration) -> HostResult<Output> {
+        let argv: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        let command = Command {
+            argv: &argv,
+            env: vec![],
+            directory: None,
+            within,
+            keep: KEPT,
+        };
+        let folder = self.working_folder(None)?;
+        crate::exec::run(&command, &folder.handle, &self.stop)
     }
 
-    #[test]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the kernel is asked in another way than by the code under test"
-    )]
-    fn the_name_is_that_of_the_kernel() {
-        let theirs = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-        assert_eq!(host_name().unwrap(), theirs.trim_end());
+    /// Runs a program of this machine that must succeed, and returns what it printed.
+    fn succeed(
+        &self,
+        act: &'static str,
+        target: &str,
+        words: &[&str],
+        within: Duration,
+    ) -> HostResult<String> {
+        let output = self.call(words, within)?;
+        if output.code == Some(0) {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint = complaint.trim();
+        let end = match output.code {
+            Some(code) => format!("{} ended with code {code}", words[0]),
+            None => format!("{} was killed", words[0]),
+        };
+        let why = if complaint.is_empty() {
+            end
+        } else {
+            format!("{end}: {complaint}")
+        };
+        Err(refused(act, target, std::io::Error::other(why)))
     }
+}
 
-    #[test]
-    fn random_bits_differ() {
-        assert_ne!(random(), random());
-    }
+/// Says that a root in a folder is not the machine that runs.
+fn not_live(act: &'static str, target: &str) -> HostError {
+    let why = "the root is a folder, not the machine that runs; work on / instead";
+    senseless(act, target, why)
 }

@@ -68,6 +68,16 @@ impl Roots {
         self.root.real = absolute(root);
     }
 
+    /// Tells whether the root is that of this computer, and not a folder.
+    pub(crate) fn is_live(&self) -> bool {
+        self.root.real == Path::new("/")
+    }
+
+    /// Returns the folder of this computer that is the root.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root.real
+    }
+
     /// Mounts a folder over a path, in place of what was mounted there.
     pub(crate) fn mount(&mut self, at: TargetPath, real: &Path, writable: bool) {
         self.mounts.retain(|mount| mount.at != at);

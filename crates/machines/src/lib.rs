@@ -21,6 +21,7 @@
 )]
 
 mod cgroups;
+mod cluster;
 mod command;
 mod error;
 mod forwarder;
@@ -37,6 +38,7 @@ mod state;
 mod tools;
 mod wait;
 
+pub use cluster::{API_PORT, BOOTLACE, ClusterMachine};
 pub use command::Finished;
 pub use error::MachineError;
 pub use forwarder::Forwarder;

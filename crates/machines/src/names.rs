@@ -109,8 +109,8 @@ mod tests {
         let id = |path: &str| LabId::of(Path::new(path));
         assert_eq!(id("/var/tmp/lab").group(), id("/var/tmp/lab").group());
         assert_ne!(id("/var/tmp/lab").group(), id("/var/tmp/lab2").group());
-        assert_eq!(id("/a").group(), "bootlace-089be207b544f1e4");
+        assert_eq!(id("/a").group(), "bootlace-07d66707b49cd92d");
         let name = MachineName::new("m1").unwrap();
-        assert_eq!(id("/a").container(&name), "bootlace-089be207b544f1e4-m1");
+        assert_eq!(id("/a").container(&name), "bootlace-07d66707b49cd92d-m1");
     }
 }

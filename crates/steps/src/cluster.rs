@@ -59,7 +59,7 @@ use bootlace_model::step::Sequence;
 use serde::Serialize;
 
 /// The sequence's name.
-const NAME: &str = "cluster";
+pub(crate) const NAME: &str = "cluster";
 
 /// The sequence.
 pub(crate) const SEQUENCE: Sequence = Sequence {
@@ -93,7 +93,7 @@ pub(crate) const SEQUENCE: Sequence = Sequence {
 };
 
 /// Writes a record of the asset folder: JSON for people and for `jq`, the same every time.
-fn record(value: &impl Serialize) -> Result<String, Fault> {
+pub(crate) fn record(value: &impl Serialize) -> Result<String, Fault> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Fault::internal(format!("a record cannot be written: {error}")))?;
     Ok(text + "\n")

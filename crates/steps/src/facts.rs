@@ -15,7 +15,8 @@ pub const MACHINE_NAME: Fact<String> = Fact::new("machine.name");
 /// The node's name that the certificates speak for; yielded by `prepare-assets`.
 pub const NODE_NAME: Fact<String> = Fact::new("node.name");
 
-/// The folders of the user's manifests, in the order of the config; asked by `copy-manifests`.
+/// The folders of the user's manifests, in the order of the config; asked by `copy-manifests`, and
+/// by renders that look into them.
 ///
 /// Facts have fixed names, so there are only so many; more folders than that are refused.
 pub static MANIFEST_FOLDERS: [Fact<FileTree>; 16] = [
@@ -37,11 +38,14 @@ pub static MANIFEST_FOLDERS: [Fact<FileTree>; 16] = [
     Fact::new("manifests.15"),
 ];
 
-/// What an earlier run copied, as it listed it; asked by `copy-manifests`.
+/// What was copied, as `copy-manifests` listed it; asked by that step and by renders.
 pub const MANIFESTS_COPIED: Fact<FileContent> = Fact::new("manifests.copied");
 
-/// The release payload's files; asked by `release-info`.
+/// The release payload's files; asked by `release-info` and by the render of its operator.
 pub const RELEASE_TREE: Fact<FileTree> = Fact::new("release.tree");
+
+/// The version of the release; yielded by `release-info`.
+pub const RELEASE_VERSION: Fact<String> = Fact::new("release.version");
 
 /// What the release payload hashes to, none for built-in names; yielded by `release-info`.
 pub const RELEASE_DIGEST: Fact<Option<Digest>> = Fact::new("release.digest");
@@ -63,3 +67,41 @@ pub const ADD_ONS: Fact<FileTree> = Fact::new("add-ons");
 
 /// Where each image is pulled from, by its name in the release; yielded by `release-info`.
 pub const RELEASE_IMAGES: Fact<BTreeMap<String, String>> = Fact::new("release.images");
+
+/// A bootstrap token that the user brought; asked by `render-auth`.
+pub const BOOTSTRAP_TOKEN: Fact<FileContent> = Fact::new("auth.bootstrap-token");
+
+/// What an earlier run rendered, as it listed it; asked by `render-api`.
+pub const RENDER_API_LISTED: Fact<FileContent> = Fact::new("render-api.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-auth`.
+pub const RENDER_AUTH_LISTED: Fact<FileContent> = Fact::new("render-auth.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-config`.
+pub const RENDER_CONFIG_LISTED: Fact<FileContent> = Fact::new("render-config.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-version-operator`.
+pub const RENDER_VERSION_OPERATOR_LISTED: Fact<FileContent> =
+    Fact::new("render-version-operator.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-etcd`.
+pub const RENDER_ETCD_LISTED: Fact<FileContent> = Fact::new("render-etcd.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-kube-apiserver`.
+pub const RENDER_KUBE_APISERVER_LISTED: Fact<FileContent> =
+    Fact::new("render-kube-apiserver.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-kube-controller-manager`.
+pub const RENDER_KUBE_CONTROLLER_MANAGER_LISTED: Fact<FileContent> =
+    Fact::new("render-kube-controller-manager.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-kube-scheduler`.
+pub const RENDER_KUBE_SCHEDULER_LISTED: Fact<FileContent> =
+    Fact::new("render-kube-scheduler.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-ingress`.
+pub const RENDER_INGRESS_LISTED: Fact<FileContent> = Fact::new("render-ingress.listed");
+
+/// What an earlier run rendered, as it listed it; asked by `render-machine-config`.
+pub const RENDER_MACHINE_CONFIG_LISTED: Fact<FileContent> =
+    Fact::new("render-machine-config.listed");

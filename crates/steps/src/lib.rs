@@ -10,21 +10,29 @@
 //! | [`pki`] | which keys and certificates a cluster needs, as one table |
 //! | `documents`, `manifest`, `survey` | what manifests must be like to be applied later |
 //! | `release`, `bundle` | what a release payload must be like to be trusted, and its images |
-//! | `stage` | a step as a row of functions |
+//! | `live_step` | a step on a running machine, as a row of functions |
+//! | [`render`] | what the built-in renderers write, and `stage`, which makes steps of them |
+//! | [`machine_files`] | which of it goes where on a machine |
+//! | `yaml` | how objects are written, the same bytes every time |
 //! | `outline` | a step that explains itself and cannot run yet |
 //! | `assets`, `expectations` | paths and expectations that several steps have in common |
 
 mod assets;
 mod bundle;
 mod cluster;
+mod copied;
 mod documents;
 mod expectations;
 pub mod facts;
+mod live_step;
+pub mod machine_files;
 mod manifest;
 mod outline;
 mod release;
+pub mod render;
 mod stage;
 mod survey;
+mod yaml;
 
 #[cfg(test)]
 mod tests;

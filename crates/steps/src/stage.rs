@@ -1,12 +1,29 @@
-//! A step as a row: what it is for, what it needs, and the functions that decide.
+//! A stage that renders: a row of a table, and what a row has in common with all others.
+//!
+//! The renderer's files go into the stage's own folder, those that others need also to where they
+//! are needed, and a list of them all is written last.
 
-use bootlace_model::check::Check;
-use bootlace_model::config::Settings;
+mod files;
+mod record;
+
+use bootlace_model::config::{Profile, ReleaseSource, Settings};
 use bootlace_model::expect::Expectation;
-use bootlace_model::fact::{Ask, Facts};
+use bootlace_model::fact::{Ask, Fact, Facts, FileContent};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::probe::{FileTree, Probe};
 use bootlace_model::step::{About, Decision, PlanError, Step};
 
-/// A step made of functions.
+use crate::assets::{COPIED, TOKEN, asset};
+use crate::facts::{
+    BOOTSTRAP_TOKEN, MANIFEST_FOLDERS, MANIFESTS_COPIED, NODE_NAME, RELEASE_DIGEST, RELEASE_IMAGES,
+    RELEASE_TREE, RELEASE_VERSION,
+};
+use crate::render::{Component, RenderInput};
+
+/// The most that is read of a folder or a list; the same everywhere, so that a fact has one source.
+pub(crate) const LIMIT: u64 = 64 << 20;
+
+/// A stage.
 pub(crate) struct Stage {
     /// Its name.
     pub(crate) name: &'static str,
@@ -16,33 +33,30 @@ pub(crate) struct Stage {
     pub(crate) needs: &'static [&'static str],
     /// The facts of those steps that it reads.
     pub(crate) uses: &'static [&'static str],
-    /// What must be known before it is planned.
-    pub(crate) asks: fn(&Settings) -> Vec<Ask>,
-    /// What must be so before it begins.
-    pub(crate) checks: fn(&Settings) -> Vec<Check>,
-    /// What it decides.
-    pub(crate) plan: fn(&Settings, &Facts) -> Result<Decision, PlanError>,
+    /// What it asks besides.
+    pub(crate) inputs: &'static [Input],
+    /// The renderer, by its name.
+    pub(crate) component: &'static str,
+    /// Where it lists what it wrote.
+    pub(crate) record: &'static str,
+    /// What it listed before.
+    pub(crate) listed: Fact<FileContent>,
     /// What must hold afterwards.
     pub(crate) expects: fn(&Settings) -> Vec<Expectation>,
 }
 
-/// Asks nothing.
-pub(crate) fn asks_nothing(_: &Settings) -> Vec<Ask> {
-    vec![]
-}
-
-/// Checks nothing.
-pub(crate) fn checks_nothing(_: &Settings) -> Vec<Check> {
-    vec![]
-}
-
-/// Does nothing: the expectations are all there is to it.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "a stage's plan may fail, this one never does"
-)]
-pub(crate) fn only_looks(_: &Settings, _: &Facts) -> Result<Decision, PlanError> {
-    Ok(Decision::Do(vec![]))
+/// What a stage looks at before it renders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(dead_code, reason = "the renders that read manifests come next")]
+pub(crate) enum Input {
+    /// Which manifests the user brought, so that nothing of theirs is overwritten.
+    Copied,
+    /// The user's manifests themselves.
+    Manifests,
+    /// The release's manifests.
+    Payload,
+    /// The bootstrap token.
+    Token,
 }
 
 impl Step for Stage {
@@ -63,18 +77,110 @@ impl Step for Stage {
     }
 
     fn asks(&self, settings: &Settings) -> Vec<Ask> {
-        (self.asks)(settings)
-    }
-
-    fn checks(&self, settings: &Settings) -> Vec<Check> {
-        (self.checks)(settings)
+        let read = |path, limit| Probe::ReadFile { path, limit };
+        let mut asks = vec![self.listed.from(read(asset(settings, self.record), LIMIT))];
+        for input in self.inputs {
+            match input {
+                Input::Copied => {
+                    asks.push(MANIFESTS_COPIED.from(read(asset(settings, COPIED), LIMIT)));
+                }
+                Input::Manifests => asks.extend(ask_for_manifests(settings)),
+                Input::Payload => asks.extend(ask_for_payload(settings)),
+                Input::Token => asks.push(BOOTSTRAP_TOKEN.from(read(asset(settings, TOKEN), 4096))),
+            }
+        }
+        asks
     }
 
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
-        (self.plan)(settings, facts)
+        if settings.cluster.profile == Profile::Openshift {
+            return Err(not_built_in(self.name).into());
+        }
+        let component = Component::find(self.component)
+            .ok_or_else(|| Fault::internal(format!("{} has no renderer", self.name)))?;
+        let input = self.input(settings, facts)?;
+        let rendered = component.render(&input)?;
+        let before = facts.get(&self.listed)?.0;
+        let effects = self.effects(component, &input, rendered, before.as_deref())?;
+        Ok(Decision::Do(effects))
     }
 
     fn expects(&self, settings: &Settings) -> Vec<Expectation> {
         (self.expects)(settings)
     }
+}
+
+impl Stage {
+    fn input<'a>(
+        &self,
+        settings: &'a Settings,
+        facts: &Facts,
+    ) -> Result<RenderInput<'a>, PlanError> {
+        let uses = |name: &str| self.uses.contains(&name);
+        let mut input = RenderInput::new(settings);
+        if uses(NODE_NAME.name()) {
+            input.node = facts.get(&NODE_NAME)?;
+        }
+        if uses(RELEASE_IMAGES.name()) {
+            input.release.images = facts.get(&RELEASE_IMAGES)?;
+        }
+        if uses(RELEASE_VERSION.name()) {
+            input.release.version = facts.get(&RELEASE_VERSION)?;
+        }
+        if uses(RELEASE_DIGEST.name()) {
+            input.release.digest = facts.get(&RELEASE_DIGEST)?;
+        }
+        for wanted in self.inputs {
+            match wanted {
+                Input::Copied => input.copied = facts.get(&MANIFESTS_COPIED)?.0,
+                Input::Manifests => input.manifests = manifests(settings, facts)?,
+                Input::Token => input.token = facts.get(&BOOTSTRAP_TOKEN)?.0,
+                Input::Payload if ask_for_payload(settings).is_some() => {
+                    input.payload = Some(facts.get(&RELEASE_TREE)?);
+                }
+                Input::Payload => {}
+            }
+        }
+        Ok(input)
+    }
+}
+
+/// Asks for the folders of the user's manifests.
+pub(crate) fn ask_for_manifests(settings: &Settings) -> impl Iterator<Item = Ask> {
+    let folders = settings.cluster.manifests.iter().zip(&MANIFEST_FOLDERS);
+    folders.map(|(path, fact)| {
+        fact.from(Probe::ReadTree {
+            path: path.clone(),
+            limit: LIMIT,
+        })
+    })
+}
+
+/// Asks for the files of the release payload, if there is one.
+pub(crate) fn ask_for_payload(settings: &Settings) -> Option<Ask> {
+    match &settings.cluster.release {
+        ReleaseSource::Dir { path, .. } => Some(RELEASE_TREE.from(Probe::ReadTree {
+            path: path.clone(),
+            limit: LIMIT,
+        })),
+        ReleaseSource::BuiltIn | ReleaseSource::Image(_) => None,
+    }
+}
+
+/// Collects the folders of the user's manifests, in the order of the config.
+fn manifests(settings: &Settings, facts: &Facts) -> Result<Vec<FileTree>, PlanError> {
+    let folders = settings.cluster.manifests.iter().zip(&MANIFEST_FOLDERS);
+    folders
+        .map(|(_, fact)| facts.get(fact).map_err(PlanError::from))
+        .collect()
+}
+
+fn not_built_in(step: &str) -> Fault {
+    let message = format!("the step {step} is not built yet for the profile openshift");
+    Fault::new(FaultKind::Preflight, message)
+        .because("there the operators render, in containers of the release, and nobody else can")
+        .hint(format!(
+            "`bootlace explain cluster --only {step}` tells what it will do"
+        ))
+        .hint("`bootlace run cluster --to release-info` runs what is built")
 }

@@ -5,6 +5,7 @@ mod explain;
 mod pki;
 mod prepare_assets;
 mod release_info;
+mod render;
 mod sequences;
 
 use bootlace_model::config::{Paths, Settings};

@@ -46,7 +46,9 @@ fn no_processes() -> Fault {
 pub(crate) fn down(session: &Session, _: &Down) -> Result<Ending, Fault> {
     let folder = folder(session);
     if !folder.exists() {
-        session.console.say("Nothing to remove: no local cluster is there.\n");
+        session
+            .console
+            .say("Nothing to remove: no local cluster is there.\n");
         return Ok(Ending::Done);
     }
     let machines = Machines::open(&folder).map_err(fault)?;

@@ -13,7 +13,7 @@ use super::judge::{Judgement, judge};
 use crate::Engine;
 use crate::effects::{Shape, Staging, Write, remove_product, run_program, staged_name};
 use crate::folders::Folders;
-use crate::history::{Deed, made_folders};
+use crate::history::{Deed, own_folders};
 use crate::port::Command;
 use crate::store::OpenRun;
 
@@ -130,8 +130,8 @@ impl Engine<'_> {
                 Err(fault) => return Err(fault.in_step(&deed.step)),
             }
         }
-        // A folder that was made for a file of ours, and then used by what was started.
-        let made = made_folders(self, &run.id)?;
+        // Folders of ours that what was started has used.
+        let made = own_folders(self, &run.id)?;
         for product in &deed.effect.products {
             let absent = match product.path() {
                 Some(path) => {

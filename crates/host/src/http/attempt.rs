@@ -6,6 +6,7 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 
+use crate::error::{causes, chain};
 use crate::{clock, retry};
 
 /// How many redirects are followed.
@@ -151,33 +152,5 @@ fn is_unverified(error: &(dyn StdError + 'static)) -> bool {
                     | rustls::Error::UnsupportedNameType
             )
         )
-    })
-}
-
-/// Joins an error and its causes, without repeating what one of them says already.
-fn chain(error: &(dyn StdError + 'static)) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for cause in causes(error) {
-        let text = cause.to_string();
-        if !parts.iter().any(|part| part.contains(&text)) {
-            parts.push(text);
-        }
-    }
-    parts.join(": ")
-}
-
-/// Lists an error and what caused it, outermost first.
-fn causes<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |&error| {
-        // An I/O error hides the one it wraps behind that one's own cause.
-        let wrapped = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        match wrapped {
-            Some(inner) => Some(inner as &(dyn StdError + 'static)),
-            None => error.source(),
-        }
     })
 }

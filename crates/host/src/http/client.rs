@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use bootlace_engine::port::{HostError, HostResult};
 use reqwest::{Client, NoProxy};
+use rustls::client::WantsClientCert;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 
 use crate::error::refused;
 
@@ -46,6 +47,24 @@ impl Trust {
     #[cfg(test)]
     pub(crate) fn at(bundles: Vec<PathBuf>) -> Self {
         Self(bundles)
+    }
+
+    /// Takes the given authorities, else those of this machine; none if there are none.
+    pub(crate) fn roots(&self, authorities: Option<&[u8]>) -> HostResult<Option<RootCertStore>> {
+        match authorities {
+            Some(authorities) => Ok(Some(given(authorities)?)),
+            None => Ok(self.read()?.map(|bundle| installed(&bundle))),
+        }
+    }
+
+    /// Says that nobody is trusted.
+    pub(crate) fn nobody(&self) -> HostError {
+        let places: Vec<_> = self.0.iter().map(|path| path.to_string_lossy()).collect();
+        HostError::Crypto(format!(
+            "this machine has no trusted authorities, so no server can prove who it is; install the \
+             package ca-certificates (looked for {})",
+            places.join(", ")
+        ))
     }
 
     /// Reads the first bundle that is there; none if there is none.
@@ -107,21 +126,16 @@ pub(super) fn build(
     proxy: Option<&Proxy>,
     secure: bool,
 ) -> HostResult<(Client, bool)> {
-    let roots = match authorities {
-        Some(authorities) => Some(given(authorities)?),
-        None => trust.read()?.map(|bundle| installed(&bundle)),
-    };
+    let roots = trust.roots(authorities)?;
     let complete = roots.is_some();
     if secure && !complete {
-        let places: Vec<_> = trust.0.iter().map(|path| path.to_string_lossy()).collect();
-        return Err(HostError::Crypto(format!(
-            "this machine has no trusted authorities, so no server can prove who it is; install the \
-             package ca-certificates (looked for {})",
-            places.join(", ")
-        )));
+        return Err(trust.nobody());
     }
+    let roots = roots.unwrap_or_else(RootCertStore::empty);
+    let mut tls = tls(roots)?.with_no_client_auth();
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let mut builder = Client::builder()
-        .tls_backend_preconfigured(tls(roots.unwrap_or_else(RootCertStore::empty))?)
+        .tls_backend_preconfigured(tls)
         .user_agent(concat!("bootlace/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -167,13 +181,13 @@ fn installed(pem: &[u8]) -> RootCertStore {
     roots
 }
 
-fn tls(roots: RootCertStore) -> HostResult<ClientConfig> {
+/// Begins a TLS configuration that trusts these authorities.
+pub(crate) fn tls(
+    roots: RootCertStore,
+) -> HostResult<ConfigBuilder<ClientConfig, WantsClientCert>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
+    Ok(ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| HostError::Crypto(format!("TLS cannot be prepared: {error}")))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
+        .with_root_certificates(roots))
 }

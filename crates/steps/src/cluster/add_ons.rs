@@ -12,12 +12,12 @@ use super::live::{ADMIN, KNOWN, api, by, expect, objects, only_kubernetes};
 use crate::assets::machine;
 use crate::expectations::minutes;
 use crate::facts::ADD_ONS;
-use crate::stage::{Stage, checks_nothing};
+use crate::live_step::{LiveStep, checks_nothing};
 
 const NAME: &str = "add-ons";
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Apply the add-ons",

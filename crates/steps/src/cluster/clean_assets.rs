@@ -10,12 +10,12 @@ use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 use super::live::by;
 use super::pki::plan_for;
 use crate::assets::asset;
-use crate::stage::{Stage, asks_nothing, checks_nothing};
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing};
 
 const NAME: &str = "clean-assets";
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Remove the secrets from the asset folder",

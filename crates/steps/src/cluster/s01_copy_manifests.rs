@@ -1,7 +1,5 @@
 //! `copy-manifests`: the user's own manifests, checked and then copied byte for byte.
 
-use std::collections::BTreeMap;
-
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{Body, DropPath, Effect, MakeDirectory, Origin, PutFile};
 use bootlace_model::expect::{Claim, Expectation};
@@ -12,11 +10,12 @@ use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::{FileTree, Probe};
 use bootlace_model::step::{About, Decision, PlanError, Step, UndoPolicy};
-use serde::{Deserialize, Serialize};
 
 use crate::assets::{COPIED, asset};
+use crate::copied::{Copied, CopiedObject};
 use crate::expectations::CLEANED;
 use crate::facts::{MANIFEST_FOLDERS, MANIFESTS_COPIED};
+use crate::stage::{LIMIT, ask_for_manifests};
 use crate::survey::{Found, Survey, survey};
 
 /// The step.
@@ -24,9 +23,6 @@ use crate::survey::{Found, Survey, survey};
 pub(crate) struct CopyManifests;
 
 const NAME: &str = "copy-manifests";
-
-/// The most that is read of one folder, and of the list of what was copied before.
-const LIMIT: u64 = 64 << 20;
 
 static ABOUT: About = About {
     title: "Check your own manifests and copy them into the assets",
@@ -55,23 +51,6 @@ chmod 0600 ASSETS/manifests/FILE-WITH-A-SECRET.yaml",
     built: true,
 };
 
-/// The list of what was copied; `files` is what [`Claim::ListedFiles`] reads.
-#[derive(Debug, Serialize, Deserialize)]
-struct Copied {
-    files: BTreeMap<String, Digest>,
-    objects: Vec<CopiedObject>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct CopiedObject {
-    file: String,
-    group: String,
-    kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
-}
-
 impl Step for CopyManifests {
     fn name(&self) -> &'static str {
         NAME
@@ -86,18 +65,11 @@ impl Step for CopyManifests {
     }
 
     fn asks(&self, settings: &Settings) -> Vec<Ask> {
-        let folders = settings.cluster.manifests.iter().zip(&MANIFEST_FOLDERS);
-        let trees = folders.map(|(path, fact)| {
-            fact.from(Probe::ReadTree {
-                path: path.clone(),
-                limit: LIMIT,
-            })
-        });
         let copied = MANIFESTS_COPIED.from(Probe::ReadFile {
             path: asset(settings, COPIED),
             limit: LIMIT,
         });
-        trees.chain([copied]).collect()
+        ask_for_manifests(settings).chain([copied]).collect()
     }
 
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
@@ -227,17 +199,7 @@ fn leftovers(
     let Some(content) = facts.get(&MANIFESTS_COPIED)?.0 else {
         return Ok(vec![]);
     };
-    let copied: Copied = serde_json::from_slice(&content).map_err(|error| {
-        let path = asset(settings, COPIED);
-        Fault::refused(format!(
-            "{path} is not the list that this step wrote: {error}"
-        ))
-        .in_file(path.as_str())
-        .because("files that an earlier run copied can no longer be told from others")
-        .hint(format!(
-            "look into {manifests}, remove what is not wanted, then remove {path}"
-        ))
-    })?;
+    let copied = Copied::read(settings, Some(&content))?;
     let unwanted = copied
         .files
         .keys()

@@ -13,17 +13,15 @@ use bootlace_model::step::{About, Decision, PlanError, Step, UndoPolicy};
 
 use crate::assets::{RELEASE, asset};
 use crate::expectations::CLEANED;
-use crate::facts::{RELEASE_DIGEST, RELEASE_IMAGES, RELEASE_PINNED, RELEASE_TREE};
+use crate::facts::{RELEASE_DIGEST, RELEASE_IMAGES, RELEASE_PINNED, RELEASE_TREE, RELEASE_VERSION};
 use crate::release::{self, Payload, Release};
+use crate::stage::ask_for_payload;
 
 /// The step.
 #[derive(Debug)]
 pub(crate) struct ReleaseInfo;
 
 const NAME: &str = "release-info";
-
-/// The most that is read of a payload.
-const LIMIT: u64 = 64 << 20;
 
 static ABOUT: About = About {
     title: "Find out which images the cluster is made of",
@@ -70,13 +68,7 @@ impl Step for ReleaseInfo {
     }
 
     fn asks(&self, settings: &Settings) -> Vec<Ask> {
-        match &settings.cluster.release {
-            ReleaseSource::Dir { path, .. } => vec![RELEASE_TREE.from(Probe::ReadTree {
-                path: path.clone(),
-                limit: LIMIT,
-            })],
-            ReleaseSource::BuiltIn | ReleaseSource::Image(_) => vec![],
-        }
+        ask_for_payload(settings).into_iter().collect()
     }
 
     fn yields(&self, settings: &Settings) -> Vec<Ask> {
@@ -85,6 +77,7 @@ impl Step for ReleaseInfo {
             pointer: pointer.into(),
         };
         vec![
+            RELEASE_VERSION.from(read("/version")),
             RELEASE_DIGEST.from(read("/digest")),
             RELEASE_PINNED.from(read("/pinned")),
             RELEASE_IMAGES.from(read("/images")),

@@ -5,10 +5,14 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_CONFIG_LISTED;
+use crate::stage::{Input, Stage};
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-config.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-config",
     about: &About {
         title: "Render the configuration of the cluster as a whole",
@@ -16,16 +20,19 @@ pub(crate) static STEP: Outline = Outline {
               its DNS domain, the platform under it, the address of its API. They are rendered \
               once, in one place, so that two components cannot be told two different things. In \
               OpenShift the config operator does it, and also prepares the cloud provider's \
-              config, which the machine configs are made from much later; nothing of it goes into \
-              the manifests folder, which makes the file easy to miss when it is wrong. In plain \
-              Kubernetes it is the kubelets' common configuration, and the public `cluster-info` \
-              from which a joining machine learns whom to trust. kubeadm puts the same into \
+              config, which the machine configs are made from much later; nothing of it goes \
+              into the manifests folder, which makes the file easy to miss when it is wrong. In \
+              plain Kubernetes it is the cluster's configuration under the names where kubeadm's \
+              commands look for it, our own `cluster-config`, and three files for this machine's \
+              kubelet: its configuration, its flags and its unit. The kubelet's serving \
+              certificate is made beforehand, so that nobody has to approve it; those of \
+              machines that join later are asked for by themselves. kubeadm puts the same into \
               ConfigMaps while it runs; here it is a file before it is an object, so it can be \
               read and compared.",
         reads: &[
-            "ASSETS/manifests/",
-            "ASSETS/tls/ca.crt",
-            "spec.network, spec.controlPlane",
+            "ASSETS/records/node.json",
+            "ASSETS/records/copy-manifests.json",
+            "spec.network, spec.controlPlane, spec.node, spec.pki",
         ],
         writes: &[
             "ASSETS/config-bootstrap/",
@@ -47,10 +54,14 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
   --payload-version=VERSION",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-18", "F-48"],
-        built: false,
+        built: true,
     },
     needs: &["prepare-assets", "release-info", "render-api"],
-    uses: &["release.images"],
+    uses: &["node.name"],
+    inputs: &[Input::Copied],
+    component: "config",
+    record: RECORD,
+    listed: RENDER_CONFIG_LISTED,
     expects,
 };
 
@@ -58,12 +69,16 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     let files: &[_] = match settings.cluster.profile {
         Profile::Kubernetes => &[
             (
-                "config-bootstrap/manifests/cluster-info.yaml",
-                "A machine that joins learns from it which authority to trust.",
+                "config-bootstrap/manifests/kubeadm-config.yaml",
+                "A machine that joins with kubeadm reads from it what the cluster is like.",
             ),
             (
                 "config-bootstrap/kubelet-config.yaml",
                 "Kubelets that are configured differently schedule, log and evict differently.",
+            ),
+            (
+                "config-bootstrap/kubelet.service",
+                "Nothing starts the pods of the control plane but the kubelet.",
             ),
         ],
         Profile::Openshift => &[(
@@ -71,5 +86,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
             "Machine configs are rendered from it, and differ from the cluster's own without it.",
         )],
     };
-    rendered(settings, "records/render-config.json", files)
+    rendered(settings, RECORD, files)
 }

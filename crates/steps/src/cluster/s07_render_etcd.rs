@@ -5,10 +5,14 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_ETCD_LISTED;
+use crate::stage::{Input, Stage};
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-etcd.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-etcd",
     about: &About {
         title: "Render the first member of etcd",
@@ -23,13 +27,17 @@ pub(crate) static STEP: Outline = Outline {
               rendered again beside an etcd that already runs, it makes an authority that the \
               running one does not know. The built-in renderer is pure: certificates come from \
               `prepare-assets`, names from the config, and the same input gives the same bytes. \
-              The operator also needs flags that only its own version knows, which is why script \
-              and image must come from one release.",
+              How many members there shall be in the end stands in a small object beside it, and \
+              whoever adds members reads it there. OpenShift's operator also needs flags that \
+              only its own version knows, which is why script and image must come from one \
+              release.",
         reads: &[
             "ASSETS/tls/etcd/",
             "ASSETS/manifests/",
             "ASSETS/records/node.json",
             "ASSETS/records/release.json",
+            "ASSETS/records/copy-manifests.json",
+            "spec.controlPlane",
         ],
         writes: &[
             "ASSETS/etcd-bootstrap/",
@@ -52,10 +60,14 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
   --rendered-manifest-files=/assets/manifests --payload-version=VERSION",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-18", "F-31"],
-        built: false,
+        built: true,
     },
     needs: &["prepare-assets", "release-info", "render-api"],
     uses: &["node.name", "release.images"],
+    inputs: &[Input::Copied],
+    component: "etcd",
+    record: RECORD,
+    listed: RENDER_ETCD_LISTED,
     expects,
 };
 
@@ -68,5 +80,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         pod,
         "The kubelet starts etcd from this file, and from nothing else.",
     )];
-    rendered(settings, "records/render-etcd.json", &files)
+    rendered(settings, RECORD, &files)
 }

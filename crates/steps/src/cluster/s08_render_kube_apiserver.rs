@@ -5,23 +5,30 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_KUBE_APISERVER_LISTED;
+use crate::stage::Stage;
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-kube-apiserver.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-kube-apiserver",
     about: &About {
         title: "Render the first API server",
-        why: "The API server is the only component that talks to etcd and the one that all others \
-              talk to, so most of a bootstrap is about bringing the first one up. It needs to \
-              know where etcd is and which authority vouches for it, hence this render comes \
-              after that of etcd; OpenShift makes those certificates only there, kubeadm and ours \
-              make them beforehand. Its flags must agree with the certificates: the names that \
-              clients call it by, the range from which services get addresses, and the key that \
-              signs the tokens of pods are all decided in `prepare-assets` and only pointed at \
-              here. OpenShift's operator makes one more signing key while it renders, in the \
-              input folder, if there is none; a render that changes its input cannot be repeated \
-              with the same result, so our record lists that file too. If the operator answers \
+        why: "The API server is the only component that talks to etcd and the one that all \
+              others talk to, so most of a bootstrap is about bringing the first one up. It \
+              needs to know where etcd is and which authority vouches for it, hence this render \
+              comes after that of etcd; OpenShift makes those certificates only there, kubeadm \
+              and ours make them beforehand. Its flags must agree with the certificates: the \
+              names that clients call it by, the range from which services get addresses, and \
+              the key that signs the tokens of pods are all decided in `prepare-assets` and only \
+              pointed at here. In plain Kubernetes its files are mounted from the places where \
+              they stay, so that it need not be replaced at the hand-over, and its flags are \
+              those of kubeadm but for one: a file, not a switch, says what strangers may see. \
+              OpenShift's operator makes one more signing key while it renders, in the input \
+              folder, if there is none; a render that changes its input cannot be repeated with \
+              the same result, so our record lists that file too. If the operator answers \
               `unknown flag`, script and image are of different releases.",
         reads: &[
             "ASSETS/tls/",
@@ -57,7 +64,7 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
   --operand-kubernetes-version=KUBERNETES-VERSION",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-18"],
-        built: false,
+        built: true,
     },
     needs: &[
         "prepare-assets",
@@ -65,7 +72,11 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
         "render-api",
         "render-etcd",
     ],
-    uses: &["node.name", "release.images"],
+    uses: &["release.images"],
+    inputs: &[],
+    component: "kube-apiserver",
+    record: RECORD,
+    listed: RENDER_KUBE_APISERVER_LISTED,
     expects,
 };
 
@@ -74,5 +85,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         "kube-apiserver/bootstrap-manifests/kube-apiserver-pod.yaml",
         "The kubelet starts the API server from this file, and from nothing else.",
     )];
-    rendered(settings, "records/render-kube-apiserver.json", &files)
+    rendered(settings, RECORD, &files)
 }

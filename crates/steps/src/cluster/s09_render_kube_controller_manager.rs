@@ -5,10 +5,14 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_KUBE_CONTROLLER_MANAGER_LISTED;
+use crate::stage::Stage;
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-kube-controller-manager.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-kube-controller-manager",
     about: &About {
         title: "Render the first controller manager",
@@ -51,10 +55,14 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
   --rendered-manifest-files=/assets/manifests --payload-version=VERSION",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-18"],
-        built: false,
+        built: true,
     },
     needs: &["prepare-assets", "release-info", "render-api"],
     uses: &["release.images"],
+    inputs: &[],
+    component: "kube-controller-manager",
+    record: RECORD,
+    listed: RENDER_KUBE_CONTROLLER_MANAGER_LISTED,
     expects,
 };
 
@@ -63,9 +71,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         "kube-controller-manager/bootstrap-manifests/kube-controller-manager-pod.yaml",
         "The kubelet starts the controllers from this file, and from nothing else.",
     )];
-    rendered(
-        settings,
-        "records/render-kube-controller-manager.json",
-        &files,
-    )
+    rendered(settings, RECORD, &files)
 }

@@ -5,10 +5,14 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_KUBE_SCHEDULER_LISTED;
+use crate::stage::Stage;
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-kube-scheduler.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-kube-scheduler",
     about: &About {
         title: "Render the first scheduler",
@@ -43,10 +47,14 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" \\
   --config-output-file=/assets/kube-scheduler/config",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-18"],
-        built: false,
+        built: true,
     },
     needs: &["prepare-assets", "release-info"],
     uses: &["release.images"],
+    inputs: &[],
+    component: "kube-scheduler",
+    record: RECORD,
+    listed: RENDER_KUBE_SCHEDULER_LISTED,
     expects,
 };
 
@@ -55,5 +63,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         "kube-scheduler/bootstrap-manifests/kube-scheduler-pod.yaml",
         "The kubelet starts the scheduler from this file, and from nothing else.",
     )];
-    rendered(settings, "records/render-kube-scheduler.json", &files)
+    rendered(settings, RECORD, &files)
 }

@@ -12,18 +12,18 @@ use bootlace_model::effect::{
 };
 use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
 use bootlace_model::fact::{Ask, Facts};
-use bootlace_model::path::TargetPath;
 use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 use bootlace_model::symptom::Symptom;
 use serde_json::json;
 
+use self::files::{Turn, files};
 use super::live::{KNOWN, LOOPBACK, api, by, expect, objects, only_kubernetes, unit};
 use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
 use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES};
-use crate::stage::Stage;
+use crate::live_step::LiveStep;
 
 const NAME: &str = "start-control-plane";
 
@@ -31,7 +31,7 @@ const NAME: &str = "start-control-plane";
 const LIMIT: u64 = 64 << 20;
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Start the first control plane as static pods",
@@ -59,6 +59,10 @@ pub(crate) static STEP: Stage = Stage {
             "/etc/kubernetes/manifests/",
             "/etc/kubernetes/pki/",
             "/etc/kubernetes/bootstrap-secrets/",
+            "/etc/kubernetes/configs/",
+            "/etc/kubernetes/kubelet.env",
+            "/etc/systemd/system/kubelet.service",
+            "/var/lib/kubelet/",
             "/etc/kubernetes/admin.conf",
             "/etc/kubernetes/controller-manager.conf",
             "/etc/kubernetes/scheduler.conf",
@@ -130,8 +134,9 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let folder = asset(settings, "manifests");
     let mut objects = objects(&folder, &facts.get(&MANIFESTS)?)?;
     objects.extend(control_plane_node(&node));
-    let mut effects = files::configs(settings);
-    effects.extend(files::pods(settings, &files::FIRST_PODS));
+    let mut effects: Vec<Effect> = files::folders().collect();
+    effects.extend(files(settings, Turn::Config));
+    effects.extend(files(settings, Turn::FirstPod));
     effects.push(Effect::SetUnit(SetUnit {
         unit: unit("kubelet.service")?,
         state: UnitState::Enabled,
@@ -148,7 +153,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let symptoms = symptoms(needed.collect())?;
     effects.push(await_ready(symptoms));
     // The API is there: what needs it may start now, and does not fail before it could work.
-    effects.extend(files::pods(settings, &files::LATER_PODS));
+    effects.extend(files(settings, Turn::LaterPod));
     let anew = "it registers this node at once instead of after its back-off, which has grown \
                 while there was no API";
     effects.push(start("kubelet.service", Some(anew), vec![])?);
@@ -257,11 +262,9 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     let mut expectations = Vec::new();
     if settings.cluster.profile == Profile::Kubernetes {
         let because = "The kubelet runs what lies here, and stops what no longer does.";
-        let pods = files::FIRST_PODS.iter().chain(&files::LATER_PODS);
-        let stay = pods.filter(|pod| pod.stays);
-        expectations.extend(stay.map(|pod| {
-            let (digest, mode) = (None, Some(0o600));
-            let path: TargetPath = pod.path();
+        expectations.extend(files::staying_pods().map(|pod| {
+            let (digest, mode) = (None, Some(pod.mode));
+            let path = machine(pod.machine);
             Expectation::now(Claim::File { path, digest, mode }, because)
         }));
     }

@@ -13,12 +13,12 @@ use super::live::{LOOPBACK, api, by, expect, objects, only_kubernetes};
 use crate::assets::{asset, machine};
 use crate::expectations::minutes;
 use crate::facts::OPERATOR_MANIFESTS;
-use crate::stage::{Stage, checks_nothing};
+use crate::live_step::{LiveStep, checks_nothing};
 
 const NAME: &str = "restore-overrides";
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Give all objects back to the version operator",

@@ -11,12 +11,12 @@ use serde_json::json;
 use super::live::{ADMIN, api, by, expect, only_kubernetes};
 use crate::assets::machine;
 use crate::expectations::minutes;
-use crate::stage::{Stage, asks_nothing, checks_nothing};
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing};
 
 const NAME: &str = "verify-api";
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Verify that the API answers under every name that clients use",

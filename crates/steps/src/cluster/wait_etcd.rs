@@ -8,12 +8,12 @@ use serde_json::json;
 use super::live::expect;
 use crate::assets::machine;
 use crate::expectations::minutes;
-use crate::stage::{Stage, asks_nothing, checks_nothing, only_looks};
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
 
 const NAME: &str = "wait-etcd";
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Wait until etcd has a healthy member on every control-plane machine",

@@ -6,12 +6,12 @@ use bootlace_model::step::{About, UndoPolicy};
 
 use super::live::{api, expect};
 use crate::expectations::minutes;
-use crate::stage::{Stage, asks_nothing, checks_nothing, only_looks};
+use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
 
 const NAME: &str = "wait-version-operator";
 
 /// The step.
-pub(crate) static STEP: Stage = Stage {
+pub(crate) static STEP: LiveStep = LiveStep {
     name: NAME,
     about: &About {
         title: "Wait until the version operator works on the release",

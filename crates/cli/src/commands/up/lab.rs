@@ -8,8 +8,6 @@ use serde::Deserialize;
 /// What `make lab` prepared, as it wrote it down.
 #[derive(Debug, Deserialize)]
 pub(super) struct Lab {
-    /// The programs of Kubernetes.
-    pub(super) kubernetes: PathBuf,
     /// The roots of a machine, the first on top.
     pub(super) layers: Vec<PathBuf>,
     /// The release; the archive of its images lies beside it.

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use bootlace_machines::{Bind, Machine, MachineName, MachineSpec, Machines, SeedFile};
+use bootlace_machines::{API_PORT, BOOTLACE, ClusterMachine, Machine, MachineName, Machines};
 use bootlace_model::fault::{Fault, FaultKind};
 
 use super::lab::Lab;
@@ -18,10 +18,6 @@ use crate::session::Session;
 const NAME: &str = "m1";
 /// The machine's address.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 11);
-/// The API server's port.
-const PORT: u16 = 6443;
-/// Where the machine sees the release.
-const RELEASE: &str = "/opt/bootlace-release";
 /// How long a machine may take to boot.
 const BOOTS: Duration = Duration::from_mins(1);
 /// The sample add-on.
@@ -36,7 +32,7 @@ pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
     let there = machines.list().map_err(fault)?;
     let machine = match there.into_iter().find(|machine| *machine.name() == name) {
         Some(machine) => machine,
-        None => create(&machines, name)?,
+        None => create(&machines)?,
     };
     if !machine.is_running().map_err(fault)? {
         session.console.say("Booting the machine m1 …\n");
@@ -60,69 +56,32 @@ pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
     Ok(Ending::Done)
 }
 
-fn create(machines: &Machines, name: MachineName) -> Result<Machine, Fault> {
+fn create(machines: &Machines) -> Result<Machine, Fault> {
     let lab = Lab::find()?;
-    let own = std::env::current_exe().map_err(|error| {
-        let message = format!("cannot find the program that is running: {error}");
-        Fault::new(FaultKind::Internal, message)
-    })?;
-    let bind = |from: &Path, to: &str| Bind {
-        from: from.to_owned(),
-        to: PathBuf::from(to),
-        read_only: true,
-    };
-    let beside = lab.release.parent().unwrap_or(Path::new("/"));
-    let mut binds = vec![
-        bind(&own, "/usr/local/bin/bootlace"),
-        bind(beside, RELEASE),
-    ];
-    for program in ["kubelet", "kubectl"] {
-        let to = format!("/usr/local/bin/{program}");
-        binds.push(bind(&lab.kubernetes.join(program), &to));
-    }
-    let release = lab.release.file_name().unwrap_or_default();
-    let config = config(&Path::new(RELEASE).join(release));
-    let seed = |path: &str, content: String| SeedFile {
-        path: PathBuf::from(path),
-        mode: 0o644,
-        content: content.into_bytes(),
-    };
-    let files = vec![
-        seed("/etc/bootlace/cluster.yaml", config),
-        seed("/etc/bootlace/add-ons/10-web.yaml", lab.with_images(SAMPLE)?),
-    ];
-    let spec = MachineSpec {
-        name,
+    let add_ons = [("10-web.yaml", lab.with_images(SAMPLE)?)];
+    let cluster = ClusterMachine {
+        name: NAME,
         address: ADDRESS,
-        layers: lab.layers,
-        binds,
-        files,
+        layers: &lab.layers,
+        release: &lab.release,
+        bootlace: &own_program()?,
+        add_ons: &add_ons,
     };
-    machines.create(spec).map_err(fault)
+    machines
+        .create(cluster.spec().map_err(fault)?)
+        .map_err(fault)
 }
 
-fn config(release: &Path) -> String {
-    format!(
-        "apiVersion: bootlace.dev/v1alpha1\n\
-         kind: Cluster\n\
-         metadata: {{name: up}}\n\
-         spec:\n\
-         \x20 release: {{dir: {}}}\n\
-         \x20 controlPlane:\n\
-         \x20   endpoint: \"{ADDRESS}:{PORT}\"\n\
-         \x20   advertiseAddress: {ADDRESS}\n\
-         \x20   nodeName: {NAME}\n\
-         \x20 node:\n\
-         \x20   cgroupDriver: cgroupfs\n\
-         \x20   kubelet: /usr/local/bin/kubelet\n\
-         \x20 addOns: {{dir: /etc/bootlace/add-ons}}\n",
-        release.display()
-    )
+fn own_program() -> Result<PathBuf, Fault> {
+    std::env::current_exe().map_err(|error| {
+        let message = format!("cannot find the program that is running: {error}");
+        Fault::new(FaultKind::Internal, message)
+    })
 }
 
 /// Runs bootlace inside the machine; its progress is what is shown.
 fn run_inside(session: &Session, machine: &Machine, args: &Up) -> Result<u8, Fault> {
-    let mut argv = vec!["/usr/local/bin/bootlace", "run", "cluster"];
+    let mut argv = vec![BOOTLACE, "run", "cluster"];
     let progress = match session.globals.progress {
         Progress::Auto => "auto",
         Progress::Plain => "plain",
@@ -137,16 +96,16 @@ fn run_inside(session: &Session, machine: &Machine, args: &Up) -> Result<u8, Fau
         let message = format!("cannot enter the machine: {error}");
         Fault::new(FaultKind::StepFailed, message)
     })?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    Ok(status
+        .code()
+        .and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(1))
 }
 
 /// Makes the cluster's API reachable from this computer, and writes a kubeconfig for it.
 fn reach(machines: &Machines, machine: &Machine, folder: &Path) -> Result<PathBuf, Fault> {
-    let target = SocketAddr::from((ADDRESS, PORT));
-    let own = std::env::current_exe().map_err(|error| {
-        let message = format!("cannot find the program that is running: {error}");
-        Fault::new(FaultKind::Internal, message)
-    })?;
+    let target = SocketAddr::from((ADDRESS, API_PORT));
+    let own = own_program()?;
     let listen = "127.0.0.1:0".to_owned();
     let words = [
         "forward".to_owned(),

@@ -1,0 +1,14 @@
+//! bootlace on real machines: systemd, containerd, kubelet and Kubernetes, all of them real.
+//!
+//! Each test makes its own machines with a network of their own, so they do not meet.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test drives machines from outside, and may fail loudly"
+)]
+
+mod life;
+mod world;

@@ -1,0 +1,146 @@
+//! What started things leave behind, beside paths: looking for it and removing it.
+
+use std::time::{Duration, Instant};
+
+use bootlace_engine::port::{HostError, HostResult, Machine as _};
+use bootlace_model::effect::Product;
+
+use super::{cgroups, kernel, mounts, not_live};
+use crate::error::senseless;
+use crate::{RealHost, clock};
+
+/// How long a program may take to answer a question.
+const QUESTION: Duration = Duration::from_secs(10);
+/// How often is looked whether something is gone.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Tells whether a product is there; what nobody can tell is not.
+pub(super) fn has(host: &RealHost, product: &Product) -> HostResult<bool> {
+    Ok(look(host, product)? == Some(true))
+}
+
+/// Looks whether a product is there; none if nobody answers who would know.
+fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
+    Ok(match product {
+        Product::Path(path) => return Err(senseless("look for", path.as_str(), "it is a path")),
+        Product::Pods => host.runtime.pods(&host.stop)?.map(|pods| pods > 0),
+        Product::Image(reference) => {
+            let images = host.runtime.images(&host.stop)?;
+            images.map(|images| images.contains(reference))
+        }
+        Product::Mounts(path) => Some(!mounts::below(host, path)?.is_empty()),
+        // Those of the machine that runs do not belong to a root in a folder.
+        _ if !host.is_live() => Some(false),
+        Product::Interface(name) => Some(has_interface(name)?),
+        Product::PacketTable(table) => Some(has_table(host, table)?),
+        Product::Cgroup(name) => Some(!cgroups::find(name)?.is_empty()),
+    })
+}
+
+/// Removes a product, and returns when it is gone.
+pub(super) fn remove(host: &RealHost, product: &Product, within: Duration) -> HostResult<()> {
+    let begun = Instant::now();
+    if !has(host, product)? {
+        return Ok(());
+    }
+    loop {
+        let left = within.saturating_sub(begun.elapsed());
+        let result = remove_once(host, product, left.max(LOOK_AGAIN));
+        if look(host, product)? == Some(false) {
+            return Ok(());
+        }
+        let is_late = begun.elapsed() + LOOK_AGAIN >= within;
+        match result {
+            // A pod that is just being made, or whose network is just being set up, refuses.
+            Err(HostError::Io { .. }) if *product == Product::Pods && !is_late => {}
+            Err(error) => return Err(error),
+            Ok(()) if is_late => {
+                return Err(HostError::TimedOut {
+                    what: format!("the removal of {}", product.what()),
+                    within,
+                });
+            }
+            Ok(()) => {}
+        }
+        clock::sleep(LOOK_AGAIN, &host.stop)?;
+    }
+}
+
+fn remove_once(host: &RealHost, product: &Product, within: Duration) -> HostResult<()> {
+    match product {
+        Product::Path(path) => Err(senseless("remove", path.as_str(), "it is a path")),
+        Product::Pods => host.runtime.remove_pods(within, &host.stop),
+        Product::Image(reference) => host.runtime.remove_image(reference, within, &host.stop),
+        Product::Mounts(path) => mounts::detach(host, path),
+        _ if !host.is_live() => Err(not_live("remove", &product.what())),
+        Product::Interface(name) => {
+            let words = ["ip", "link", "delete", "dev", name];
+            host.succeed("remove", &product.what(), &words, within)?;
+            Ok(())
+        }
+        Product::PacketTable(table) => {
+            let words = ["nft", "delete", "table"].into_iter();
+            let words: Vec<&str> = words.chain(table.split_whitespace()).collect();
+            host.succeed("remove", &product.what(), &words, within)?;
+            Ok(())
+        }
+        Product::Cgroup(name) => cgroups::remove(name),
+    }
+}
+
+/// Tells whether there is a network interface in the namespace of this process.
+fn has_interface(name: &str) -> HostResult<bool> {
+    let devices = kernel::read("/proc/net/dev")?;
+    let mut names = devices.lines().filter_map(|line| line.split_once(':'));
+    Ok(names.any(|(found, _)| found.trim() == name))
+}
+
+/// Tells whether there is a table of the packet filter; without `nft` there is none.
+fn has_table(host: &RealHost, table: &str) -> HostResult<bool> {
+    let what = "the tables of the packet filter";
+    match host.succeed("list", what, &["nft", "list", "tables"], QUESTION) {
+        Ok(text) => Ok(is_listed(&text, table)),
+        Err(HostError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks for a table, by family and name, in what `nft` lists.
+fn is_listed(text: &str, table: &str) -> bool {
+    let wanted: Vec<&str> = table.split_whitespace().collect();
+    text.lines().any(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // Comments and flags may follow.
+        words.first() == Some(&"table") && words.get(1..3) == Some(wanted.as_slice())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_known_by_family_and_name() {
+        let text = "table ip nat\ntable inet kube-proxy\ntable ip6 kube-proxy-2 { # handle 3\n";
+        assert!(is_listed(text, "inet kube-proxy"));
+        assert!(is_listed(text, "ip6  kube-proxy-2"));
+        for other in [
+            "ip kube-proxy",
+            "inet kube",
+            "kube-proxy",
+            "",
+            "table inet kube-proxy",
+        ] {
+            assert!(!is_listed(text, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_loopback_interface_is_known() {
+        assert!(has_interface("lo").unwrap());
+        assert!(!has_interface("l").unwrap());
+        assert!(!has_interface("").unwrap());
+    }
+}

@@ -1,0 +1,44 @@
+//! The scheduler.
+
+use bootlace_model::fault::Fault;
+use serde_json::{Map, json};
+
+use super::content::RenderedFile;
+use super::input::RenderInput;
+use super::places::SCHEDULER_CONF;
+use super::pod::{Mount, MountKind, Probes, StaticPod};
+
+const MOUNTS: [Mount; 1] = [Mount {
+    name: "kubeconfig",
+    path: SCHEDULER_CONF,
+    kind: MountKind::File,
+}];
+
+/// Renders the pod.
+pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault> {
+    let kubeconfig = || SCHEDULER_CONF.to_owned();
+    let pod = StaticPod {
+        name: "kube-scheduler",
+        image: input.image("kube-scheduler")?,
+        program: "kube-scheduler",
+        flags: vec![
+            ("bind-address", "127.0.0.1".into()),
+            ("kubeconfig", kubeconfig()),
+            ("authentication-kubeconfig", kubeconfig()),
+            ("authorization-kubeconfig", kubeconfig()),
+            ("leader-elect", "true".into()),
+        ],
+        mounts: &MOUNTS,
+        probes: Probes {
+            scheme: "HTTPS",
+            host: "127.0.0.1".into(),
+            port: 10259,
+            live: "/livez",
+            ready: Some("/readyz"),
+        },
+        requests: json!({"cpu": "100m"}),
+        annotations: Map::new(),
+    };
+    let name = "kube-scheduler-pod.yaml";
+    Ok(vec![RenderedFile::static_pod(name, pod.object())])
+}

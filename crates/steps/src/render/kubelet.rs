@@ -1,0 +1,88 @@
+//! The kubelet's configuration, its flags and its unit.
+
+use bootlace_model::config::Settings;
+use serde_json::{Value, json};
+
+use super::places::pki;
+
+/// The static pods.
+const STATIC_PODS: &str = "/etc/kubernetes/manifests";
+
+/// Returns the configuration that all kubelets have in common.
+pub(super) fn common(settings: &Settings) -> Value {
+    let (network, node) = (&settings.cluster.network, &settings.cluster.node);
+    let dns: Vec<String> = network
+        .service_cidr
+        .nth(10)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    json!({
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "kind": "KubeletConfiguration",
+        "authentication": {
+            "anonymous": {"enabled": false},
+            "webhook": {"enabled": true},
+            "x509": {"clientCAFile": pki("ca.crt")},
+        },
+        "authorization": {"mode": "Webhook"},
+        "cgroupDriver": node.cgroup_driver.as_str(),
+        "clusterDNS": dns,
+        "clusterDomain": network.cluster_domain,
+        "containerRuntimeEndpoint": node.container_runtime_endpoint,
+        // Whether a machine's cgroups and swap will do is looked at beforehand, where it can be
+        // said; a kubelet that refuses to start says it in a log.
+        "failCgroupV1": false,
+        "failSwapOn": false,
+        "healthzBindAddress": "127.0.0.1",
+        "healthzPort": 10248,
+        "rotateCertificates": true,
+        "staticPodPath": STATIC_PODS,
+    })
+}
+
+/// Returns the configuration of this machine's kubelet: its certificate is made beforehand.
+pub(super) fn of_this_machine(settings: &Settings) -> Value {
+    let mut config = common(settings);
+    config["tlsCertFile"] = pki("kubelet-serving.crt").into();
+    config["tlsPrivateKeyFile"] = pki("kubelet-serving.key").into();
+    config
+}
+
+/// Returns the flags of this machine's kubelet, as its unit reads them.
+pub(super) fn environment(settings: &Settings, node: &str) -> String {
+    let address = settings.cluster.control_plane.advertise_address;
+    let mut flags = vec![
+        "--config=/var/lib/kubelet/config.yaml".to_owned(),
+        "--kubeconfig=/etc/kubernetes/kubelet.conf".to_owned(),
+        format!("--hostname-override={node}"),
+    ];
+    // A kubelet refuses a loopback address; without one it looks for the default route.
+    if !address.is_loopback() {
+        flags.push(format!("--node-ip={address}"));
+    }
+    format!("KUBELET_ARGS=\"{}\"\n", flags.join(" "))
+}
+
+/// Returns the unit.
+pub(super) fn unit(settings: &Settings) -> String {
+    let program = &settings.cluster.node.kubelet;
+    format!(
+        "\
+[Unit]
+Description=The kubelet, which runs the pods of this machine
+Wants=network-online.target
+After=network-online.target containerd.service crio.service
+StartLimitIntervalSec=0
+
+[Service]
+EnvironmentFile=/etc/kubernetes/kubelet.env
+ExecStart={program} $KUBELET_ARGS
+Restart=always
+RestartSec=1
+
+[Install]
+WantedBy=multi-user.target
+"
+    )
+}

@@ -1,0 +1,18 @@
+//! Small objects that several renderers write.
+
+use serde_json::{Value, json};
+
+/// The namespace of our own objects.
+pub(super) const NAMESPACE: &str = "bootlace-system";
+
+/// Returns a `ConfigMap` with one entry.
+pub(super) fn config_map(namespace: &str, name: &str, key: &str, value: String) -> Value {
+    let mut object = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": {},
+    });
+    object["data"][key] = value.into();
+    object
+}

@@ -1,0 +1,21 @@
+//! Where things lie on a control-plane machine; kubeadm's names where it has one.
+
+/// Certificates and keys.
+pub(super) const PKI: &str = "/etc/kubernetes/pki";
+/// The certificates and keys of etcd.
+pub(super) const ETCD_PKI: &str = "/etc/kubernetes/pki/etcd";
+/// Configuration files of the control plane.
+pub(super) const CONFIGS: &str = "/etc/kubernetes/configs";
+/// How the API server finds out who asks.
+pub(super) const AUTHENTICATION: &str = "/etc/kubernetes/configs/authentication.yaml";
+/// The controller manager's kubeconfig.
+pub(super) const CONTROLLER_MANAGER_CONF: &str = "/etc/kubernetes/controller-manager.conf";
+/// The scheduler's kubeconfig.
+pub(super) const SCHEDULER_CONF: &str = "/etc/kubernetes/scheduler.conf";
+/// The data of etcd.
+pub(super) const ETCD_DATA: &str = "/var/lib/etcd";
+
+/// Returns the path of a key or certificate.
+pub(super) fn pki(name: &str) -> String {
+    format!("{PKI}/{name}")
+}

@@ -1,0 +1,270 @@
+//! What the built-in renderers write, and what holds for all of it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use bootlace_model::config::{CgroupDriver, Settings};
+use bootlace_model::effect::Body;
+use serde_json::Value;
+
+use super::settings;
+use crate::machine_files::{MACHINE_FOLDERS, machine_files};
+use crate::release;
+use crate::render::{Component, Content, ReleaseFacts, RenderInput, RenderedFile};
+
+/// Settings in which nothing that a renderer reads has its default.
+fn rich() -> Settings {
+    let mut settings = settings();
+    let cluster = &mut settings.cluster;
+    cluster.name = "demo".into();
+    cluster.kubernetes_version = "v1.37.0".into();
+    cluster.control_plane.endpoint.host = "api.demo.example".into();
+    cluster.control_plane.endpoint.port = 7443;
+    cluster.control_plane.replicas = 3;
+    cluster.control_plane.advertise_address = "fd00:9::11".parse().unwrap();
+    cluster.network.pod_cidr = "fd00:1::/56".parse().unwrap();
+    cluster.network.service_cidr = "fd00:2::/108".parse().unwrap();
+    cluster.network.cluster_domain = "demo.local".into();
+    cluster.pki.extra_names = vec!["api.internal.example".into()];
+    cluster.node.cgroup_driver = CgroupDriver::Cgroupfs;
+    cluster.node.kubelet = "/usr/local/bin/kubelet".into();
+    cluster.node.container_runtime_endpoint = "unix:///run/crio/crio.sock".into();
+    settings
+}
+
+/// What the renderers are given without a release and with a name.
+fn plain_input(settings: &Settings) -> RenderInput<'_> {
+    let built_in = release::built_in(&settings.cluster.kubernetes_version);
+    RenderInput {
+        node: "node-1".into(),
+        release: ReleaseFacts {
+            version: built_in.version,
+            digest: None,
+            images: built_in.images,
+        },
+        ..RenderInput::new(settings)
+    }
+}
+
+/// What the renderers are given when everything is there that they can look at.
+fn rich_input(settings: &Settings) -> RenderInput<'_> {
+    let digest = bootlace_model::ids::Digest::of(b"");
+    let mut input = plain_input(settings);
+    input.node = "master-1.demo".into();
+    input.token = Some(b"abcdef.0123456789abcdef\n".to_vec());
+    input.release.digest = Some(digest);
+    for image in input.release.images.values_mut() {
+        *image = format!("registry.example/{}@{digest}", image.len());
+    }
+    input
+}
+
+fn text(file: &RenderedFile, settings: &Settings) -> String {
+    let read = |path: &bootlace_model::path::TargetPath| Ok(path.name().as_bytes().to_vec());
+    String::from_utf8(file.bytes_of(settings, &read).unwrap()).unwrap()
+}
+
+fn tree(component: &Component, input: &RenderInput<'_>) -> String {
+    let mut tree = String::new();
+    for file in component.render(input).unwrap() {
+        let place = file
+            .publish
+            .folder()
+            .map(|folder| format!(", also in {folder}"));
+        let (path, mode) = (&file.path, file.mode);
+        writeln!(tree, "==> {path}, {mode:04o}{}", place.unwrap_or_default()).unwrap();
+        tree += &text(&file, input.settings);
+    }
+    tree
+}
+
+fn each(mut check: impl FnMut(&Component, &RenderInput<'_>, RenderedFile)) {
+    let (plain, rich) = (settings(), rich());
+    for input in [plain_input(&plain), rich_input(&rich)] {
+        for component in Component::ALL {
+            for file in component.render(&input).unwrap() {
+                check(component, &input, file);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_config() {
+    let settings = settings();
+    for component in Component::ALL {
+        let tree = tree(component, &plain_input(&settings));
+        insta::assert_snapshot!(format!("plain-{}", component.name), tree);
+    }
+}
+
+#[test]
+fn with_everything_set() {
+    let settings = rich();
+    for component in Component::ALL {
+        let tree = tree(component, &rich_input(&settings));
+        insta::assert_snapshot!(format!("rich-{}", component.name), tree);
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let settings = rich();
+    for component in Component::ALL {
+        let once = tree(component, &rich_input(&settings));
+        assert_eq!(once, tree(component, &rich_input(&settings)));
+    }
+}
+
+#[test]
+fn every_object_says_what_it_is_and_reads_back_as_it_was() {
+    each(|component, input, file| {
+        let Content::Objects(objects) = &file.content else {
+            return;
+        };
+        let applied = file.publish.folder().is_some();
+        for object in objects {
+            let kind = object["kind"].as_str();
+            let named = object["metadata"]["name"].as_str();
+            assert!(object["apiVersion"].is_string(), "{}: {object}", file.path);
+            assert!(kind.is_some(), "{}: {object}", file.path);
+            assert!(named.is_some() || !applied, "{}: {object}", file.path);
+        }
+        if matches!(file.body(input.settings), Ok(Body::Literal(_))) {
+            let text = text(&file, input.settings);
+            let read: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+            assert_eq!(read, *objects, "{} of {}", file.path, component.name);
+        }
+    });
+}
+
+/// Lists the specs of all pods in an object, those of templates too.
+fn pod_specs(object: &Value) -> Vec<&Value> {
+    let specs = ["/spec", "/spec/template/spec"];
+    let specs = specs.iter().filter_map(|pointer| object.pointer(pointer));
+    specs.filter(|spec| spec["containers"].is_array()).collect()
+}
+
+#[test]
+fn images_are_pinned_if_the_release_is() {
+    let mut seen = 0;
+    each(|_, input, file| {
+        let Content::Objects(objects) = &file.content else {
+            return;
+        };
+        for spec in objects.iter().flat_map(pod_specs) {
+            for container in spec["containers"].as_array().unwrap() {
+                let image = container["image"].as_str().unwrap();
+                let pinned = input.release.digest.is_some();
+                assert_eq!(release::is_pinned(image), pinned, "{image}");
+                seen += 1;
+            }
+        }
+    });
+    assert!(seen >= 10, "{seen} containers");
+}
+
+#[test]
+fn a_release_that_lacks_an_image_is_refused_by_name() {
+    let settings = settings();
+    for component in Component::ALL {
+        let Some(image) = component.image else {
+            continue;
+        };
+        let mut input = plain_input(&settings);
+        input.release.images.remove(image);
+        let fault = component.render(&input).unwrap_err();
+        let message = format!("the release names no image {image}");
+        assert_eq!(fault.message, message);
+    }
+}
+
+#[test]
+fn pods_mount_only_what_is_put_on_the_machine() {
+    let mut put: BTreeSet<String> = BTreeSet::new();
+    put.extend(
+        MACHINE_FOLDERS
+            .iter()
+            .map(|(folder, _)| format!("/{folder}")),
+    );
+    put.extend(machine_files().map(|file| format!("/{}", file.machine)));
+    let mut seen = 0;
+    each(|_, _, file| {
+        let Content::Objects(objects) = &file.content else {
+            return;
+        };
+        for volume in objects
+            .iter()
+            .flat_map(pod_specs)
+            .flat_map(|spec| spec["volumes"].as_array().unwrap())
+        {
+            let path = volume["hostPath"]["path"].as_str().unwrap();
+            assert!(put.contains(path), "nobody puts {path} there");
+            seen += 1;
+        }
+    });
+    assert!(seen >= 14, "{seen} volumes");
+}
+
+/// Flags that name a file must name one that is put there, too: a mounted folder alone is not enough.
+#[test]
+fn flags_point_at_files_that_are_put_on_the_machine() {
+    let put: BTreeSet<String> = machine_files()
+        .map(|file| format!("/{}", file.machine))
+        .collect();
+    let mut seen = 0;
+    each(|_, _, file| {
+        let Content::Objects(objects) = &file.content else {
+            return;
+        };
+        let containers = objects.iter().flat_map(pod_specs);
+        let containers = containers.flat_map(|spec| spec["containers"].as_array().unwrap());
+        let words = containers.flat_map(|container| container["command"].as_array().unwrap());
+        for word in words.filter_map(Value::as_str) {
+            let Some((_, path)) = word.split_once("=/etc/") else {
+                continue;
+            };
+            assert!(
+                put.contains(&format!("/etc/{path}")),
+                "nobody puts {word} there"
+            );
+            seen += 1;
+        }
+    });
+    assert!(seen >= 60, "{seen} flags");
+}
+
+#[test]
+fn what_goes_to_the_machine_is_made_by_some_step() {
+    let (settings, plan) = (settings(), crate::pki::pki_plan(&settings(), "node-1"));
+    let mut made: BTreeSet<String> = BTreeSet::new();
+    for certificate in plan.certificates {
+        made.extend([certificate.path.to_string(), certificate.key.to_string()]);
+    }
+    let pair = plan.service_accounts;
+    made.extend([pair.key.to_string(), pair.public.to_string()]);
+    for name in [
+        "admin.conf",
+        "controller-manager.conf",
+        "scheduler.conf",
+        "kubelet.conf",
+        "kubeconfig-loopback",
+    ] {
+        made.insert(format!("/opt/bootlace/auth/{name}"));
+    }
+    for component in Component::ALL {
+        for file in component.render(&plain_input(&settings)).unwrap() {
+            made.insert(format!("/opt/bootlace/{}/{}", component.output, file.path));
+            let name = file.path.rsplit('/').next().unwrap();
+            made.extend(
+                file.publish
+                    .folder()
+                    .map(|to| format!("/opt/bootlace/{to}/{name}")),
+            );
+        }
+    }
+    for file in machine_files() {
+        let path = format!("/opt/bootlace/{}", file.asset);
+        assert!(made.contains(&path), "nobody makes {path}");
+    }
+}

@@ -1,0 +1,42 @@
+//! The lab: real Kubernetes, its images and the root of real machines, made from pinned sources.
+//!
+//! `lab prepare` makes what is missing and keeps it in a cache outside of `target/`, each product in a
+//! folder named by what it is made from. [`Lab::load`] says where everything is.
+//!
+//! | module | makes |
+//! |---|---|
+//! | `packages` | Debian packages on this computer |
+//! | `programs` | Kubernetes, etcd, CoreDNS |
+//! | `base` | the root of every machine |
+//! | `layer`, `oci`, `libraries`, `images` | images, without a daemon |
+//! | `payload` | the release: manifests and images that name each other by digest |
+//! | `prepare`, `ready` | all of that in order; the record of where it is |
+//! | `cache`, `key`, `sources` | what is whole and what it was made from |
+//! | `program`, `progress`, `files` | running, telling, reading and writing |
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the lab prepares this computer for tests; it is never shipped and no step of it is journalled"
+)]
+
+mod base;
+mod cache;
+mod error;
+mod files;
+mod images;
+mod key;
+mod layer;
+mod libraries;
+mod oci;
+mod packages;
+mod payload;
+mod prepare;
+mod program;
+mod programs;
+mod progress;
+mod ready;
+mod sources;
+
+pub use error::LabError;
+pub use prepare::{Wanted, prepare};
+pub use ready::{Lab, ProgramFolders};

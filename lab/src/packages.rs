@@ -1,0 +1,57 @@
+//! Debian packages that the lab needs on this computer.
+
+use crate::error::LabError;
+use crate::program;
+use crate::progress::Progress;
+
+/// Programs and the packages that bring them.
+const NEEDED: &[(&str, &str)] = &[
+    ("debootstrap", "debootstrap"),
+    ("systemd-nspawn", "systemd-container"),
+    ("ip", "iproute2"),
+    ("unshare", "util-linux"),
+    ("cc", "build-essential"),
+    ("ldd", "libc-bin"),
+];
+
+/// Lists the packages whose programs are missing.
+pub(crate) fn missing() -> Vec<&'static str> {
+    let missing = NEEDED
+        .iter()
+        .filter(|(program, _)| program::find(program).is_none());
+    missing.map(|(_, package)| *package).collect()
+}
+
+/// Installs packages.
+pub(crate) fn install(packages: &[&str], progress: &Progress) -> Result<(), LabError> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let names = packages.join(" ");
+    if program::find("apt-get").is_none() {
+        return Err(LabError::Missing {
+            what: names,
+            hint: "this system has no apt-get; install them with its own package manager".into(),
+        });
+    }
+    let task = progress.task(&format!("installs {names}"));
+    let apt = |arguments: &[&str]| {
+        let mut command = program::command("apt-get");
+        command.args(["--quiet", "--yes"]).args(arguments);
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        program::run("installing packages", &mut command, |line| {
+            task.detail(line);
+        })
+    };
+    let install: Vec<&str> = ["install", "--no-install-recommends"]
+        .into_iter()
+        .chain(packages.iter().copied())
+        .collect();
+    // Lists of packages may be old or missing. Some of their sources may be out of reach, which need not
+    // matter: the second try tells.
+    if apt(&install).is_err() {
+        let refreshed = apt(&["update"]);
+        apt(&install).map_err(|error| refreshed.err().unwrap_or(error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Making all that is missing, in the order in which it is needed.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::base::Base;
+use crate::cache::{Cache, Lock};
+use crate::error::LabError;
+use crate::images::{Ingredients, Kitchen};
+use crate::packages;
+use crate::payload::{self, Release};
+use crate::program;
+use crate::programs::{self, MODULES, Programs};
+use crate::progress::Progress;
+use crate::ready::{self, Lab, ProgramFolders, Ready};
+use crate::sources::Sources;
+
+/// What shall be prepared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The release binary, which becomes an image of the payload.
+    pub bootlace: Option<PathBuf>,
+    /// Whether only programs are wanted, which needs no root.
+    pub programs_only: bool,
+}
+
+/// Makes all that is missing and notes where everything is.
+pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
+    let sources = Sources::own();
+    let cache = Cache::find(|name| std::env::var(name).ok())?;
+    let user = rustix::process::geteuid();
+    if !wanted.programs_only && !user.is_root() {
+        return Err(LabError::NotRoot {
+            user: user.as_raw(),
+        });
+    }
+    let bootlace = wanted.bootlace.as_deref().map(find_binary).transpose()?;
+    let progress = Progress::start();
+    let go_version = programs::go_version()?;
+    let find = |module| Programs::find(module, &sources, &cache, &go_version);
+    let built = [find(MODULES[0])?, find(MODULES[1])?, find(MODULES[2])?];
+    let base = if wanted.programs_only {
+        None
+    } else {
+        Some(Base::find(&sources, &cache)?)
+    };
+    let missing = if wanted.programs_only {
+        Vec::new()
+    } else {
+        packages::missing()
+    };
+    announce(&progress, &cache, &missing, &built, base.as_ref());
+    let lock = cache.lock(&progress)?;
+    packages::install(&missing, &progress)?;
+    build(&lock, &progress, &built, base.as_ref())?;
+    let [kubernetes, etcd, coredns] = &built;
+    let programs = ProgramFolders {
+        kubernetes: kubernetes.folder().to_owned(),
+        etcd: etcd.folder().to_owned(),
+        coredns: coredns.folder().to_owned(),
+        kubernetes_version: kubernetes.version.clone(),
+    };
+    let lab = match &base {
+        Some(base) => {
+            let from = Ingredients {
+                sources: &sources,
+                kubernetes,
+                etcd,
+                coredns,
+                base,
+            };
+            let kitchen = Kitchen::new(&cache, &lock, &progress);
+            Some(finish(
+                &kitchen,
+                &from,
+                bootlace.as_deref(),
+                programs.clone(),
+            )?)
+        }
+        None => None,
+    };
+    let ready = Ready {
+        checkout: sources.folder().to_owned(),
+        sources: sources.key()?,
+        programs,
+        lab,
+    };
+    ready.write(&cache)?;
+    ready::prune(&cache, &lock)?;
+    progress.line("ready; `lab show` says where everything is");
+    Ok(())
+}
+
+/// Finds the release binary, from wherever it is run later.
+fn find_binary(path: &Path) -> Result<PathBuf, LabError> {
+    match path.canonicalize() {
+        Ok(found) if found.is_file() => Ok(found),
+        _ => Err(LabError::source(
+            path,
+            "there is no such program; build it first",
+        )),
+    }
+}
+
+/// Says what will be done before anything is done.
+fn announce(
+    progress: &Progress,
+    cache: &Cache,
+    missing: &[&str],
+    built: &[Programs],
+    base: Option<&Base>,
+) {
+    let mut todo = Vec::new();
+    if !missing.is_empty() {
+        todo.push(format!("install with apt-get: {}", missing.join(", ")));
+    }
+    todo.extend(built.iter().filter_map(Programs::todo));
+    todo.extend(base.and_then(Base::todo));
+    if todo.is_empty() {
+        progress.line("programs and the machines' root are there");
+        return;
+    }
+    progress.line(&format!(
+        "this is missing, and is made once and kept in {}:",
+        cache.root().display()
+    ));
+    for item in todo {
+        progress.line(&format!("  {item}"));
+    }
+}
+
+/// Builds programs and the base root side by side: one needs processors, the other the network.
+fn build(
+    lock: &Lock,
+    progress: &Progress,
+    built: &[Programs],
+    base: Option<&Base>,
+) -> Result<(), LabError> {
+    thread::scope(|scope| {
+        let base = base.map(|base| scope.spawn(|| base.make(lock, progress)));
+        let programs = built
+            .iter()
+            .try_for_each(|programs| programs.build(lock, progress));
+        let base = base.map_or(Ok(()), |base| {
+            base.join().unwrap_or_else(|_| {
+                Err(LabError::NotReady {
+                    reason: "the thread that makes the base root ended early".into(),
+                })
+            })
+        });
+        programs.and(base)
+    })
+}
+
+/// Makes images and the payload.
+fn finish(
+    kitchen: &Kitchen<'_>,
+    from: &Ingredients<'_>,
+    bootlace: Option<&Path>,
+    programs: ProgramFolders,
+) -> Result<Lab, LabError> {
+    let images = kitchen.all(from)?;
+    let (cache, lock, progress) = kitchen.parts();
+    let version = &from.kubernetes.version;
+    let mut command = program::command(&from.kubernetes.folder().join("kubeadm").to_string_lossy());
+    command.args(["config", "images", "list", "--kubernetes-version", version]);
+    let names = program::run("asking kubeadm for its images", &mut command, |_| {})?;
+    let names: Vec<String> = names.lines().map(ToOwned::to_owned).collect();
+    let kubeadm_images = payload::kubeadm_archive(&images, &names, cache, lock, progress)?;
+    let release = Release {
+        images,
+        kubernetes_version: version,
+        bootlace,
+    };
+    let payload = release.make(from.sources, cache, lock, progress)?;
+    if bootlace.is_none() {
+        progress.line("the payload has no image of bootlace; `--bootlace FILE` adds it");
+    }
+    Ok(Lab {
+        programs,
+        base: from.base.root(),
+        layers: vec![from.kubernetes.layer(), from.base.root()],
+        release: payload.release(),
+        bundle: payload.bundle(),
+        payload: payload.folder,
+        kubeadm_images,
+        kubeadm_unit: from.sources.path("kubeadm/kubelet.service"),
+    })
+}
