@@ -62,9 +62,16 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "bootlace-machines",
         may_use: Some(&[]),
-        tests_may_use: &[],
+        tests_may_use: &["bootlace-lab"],
         never: &["tokio", "kube"],
         because: "a machine is made of namespaces and files, and knows nothing of what runs in it",
+    },
+    Layer {
+        name: "bootlace-supervisor",
+        may_use: Some(&["bootlace-model"]),
+        tests_may_use: &[],
+        never: &["tokio", "kube"],
+        because: "a supervisor starts what manifests name, and knows nothing of runs",
     },
     Layer {
         name: "bootlace",
@@ -75,6 +82,7 @@ const LAYERS: &[Layer] = &[
             "bootlace-host",
             "bootlace-machines",
             "bootlace-report",
+            "bootlace-supervisor",
         ]),
         tests_may_use: &["bootlace-testkit"],
         never: &[],
