@@ -103,6 +103,7 @@ fn each_check_refuses_what_it_is_for() {
             "memory",
         ),
         (None, Test::Program { argv, fits }, "kubelet"),
+        (None, Test::FolderRoot, "--root"),
         (None, Test::NodeName(Some("No_Name".into())), "No_Name"),
     ] {
         let attempt = Try::new(
