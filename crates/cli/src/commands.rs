@@ -14,6 +14,7 @@ mod status;
 mod undo;
 mod up;
 mod verify;
+mod version_operator;
 
 use bootlace_model::fault::Fault;
 use clap::CommandFactory as _;
@@ -35,6 +36,8 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Reset(args)) => reset::reset(session, args),
         Some(Command::Up(args)) => up::up(session, &args),
         Some(Command::Down(args)) => up::down(session, &args),
+        Some(Command::VersionOperator(args)) => version_operator::version_operator(args),
+        Some(Command::NodeNetwork(args)) => version_operator::node_network(args),
         Some(Command::Forward(args)) => up::forward(&args),
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),

@@ -48,7 +48,9 @@ impl Lab {
         let file = latest().ok_or_else(|| missing("nothing was ever prepared"))?;
         let record: Record =
             serde_json::from_str(&read(&file)?).map_err(|error| cannot(&file, &error))?;
-        record.lab.ok_or_else(|| missing("only programs were prepared"))
+        record
+            .lab
+            .ok_or_else(|| missing("only programs were prepared"))
     }
 
     /// Replaces `IMAGE(name)` in a manifest by the reference that the release has for it.
