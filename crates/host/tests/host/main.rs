@@ -5,6 +5,10 @@
 )]
 
 #[cfg(test)]
+mod api;
+#[cfg(test)]
+mod apply;
+#[cfg(test)]
 mod attributes;
 #[cfg(test)]
 mod dir;
@@ -16,6 +20,8 @@ mod http;
 mod lock;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod real_api;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
