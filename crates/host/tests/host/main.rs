@@ -23,6 +23,8 @@ mod log;
 #[cfg(test)]
 mod real_api;
 #[cfg(test)]
+mod runtime;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod sync;

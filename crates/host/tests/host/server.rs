@@ -203,8 +203,8 @@ impl Identity {
     pub(crate) fn lasting(names: &[&str], begin: i64, end: i64) -> Self {
         let authority_key = pki::make_key(KeyAlgorithm::EcdsaP256).unwrap();
         let authority = request("authority", Usage::Authority, -100, 100);
-        let begun = days_from_now(-100);
-        let authority = pki::issue(&authority, &authority_key, Signer::Itself, begun).unwrap();
+        let long_ago = days_from_now(-100);
+        let authority = pki::issue(&authority, &authority_key, Signer::Itself, long_ago).unwrap();
         let mut leaf = request("server", Usage::Server, begin, end);
         // The gateway of etcd asks etcd itself with its server's certificate.
         leaf.usages.push(Usage::Client);
