@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use bootlace_model::effect::{Effect, EffectKind};
+use bootlace_model::effect::{AlreadyRan, Effect, EffectKind};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::{RunId, StepId};
 use bootlace_model::path::TargetPath;
@@ -59,9 +59,10 @@ impl Past {
     }
 
     fn ran(&self, effect: &Effect) -> bool {
-        // Units and images are looked at, and waits are waited again after a reboot.
+        // What runs on is looked at, as images are, and waits are waited again after a reboot.
         let tells = match effect {
-            Effect::RunCommand(_) | Effect::ApplyObjects(_) => true,
+            Effect::RunCommand(run) => !matches!(run.already, AlreadyRan::While(_)),
+            Effect::ApplyObjects(_) => true,
             Effect::StartUnit(start) => start.anew.is_some(),
             _ => false,
         };

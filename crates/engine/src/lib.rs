@@ -48,7 +48,7 @@ use bootlace_model::ids::RunId;
 use bootlace_model::record::Outcome;
 use bootlace_model::step::{Choice, Sequence};
 use bootlace_model::view::ExplainedStep;
-pub use status::runs;
+pub use status::{begun_with, runs};
 
 use crate::port::Host;
 

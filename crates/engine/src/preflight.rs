@@ -94,6 +94,9 @@ fn look(host: &dyn Host, test: &Test) -> Result<Option<String>, Fault> {
         Test::LiveRoot => (!host.is_live()).then(|| {
             "a folder was given with --root, but only a machine itself can start units".into()
         }),
+        Test::FolderRoot => host
+            .is_live()
+            .then(|| "this machine itself would be written to, not a folder".into()),
         Test::Root => (host.identity().uid != 0).then(|| "this is not root".into()),
         Test::PortFree(port) => host
             .port_holder(*port)?

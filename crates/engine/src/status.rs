@@ -1,6 +1,7 @@
 //! `status`, `runs` and `log`: what the journal says.
 
 use bootlace_model::fault::Fault;
+use bootlace_model::ids::RunId;
 use bootlace_model::path::TargetPath;
 use bootlace_model::record::{Line, Outcome};
 use bootlace_model::replay::RunState;
@@ -87,6 +88,22 @@ impl Engine<'_> {
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         store.read(&run, sink).map(|_| ())
     }
+}
+
+/// Returns the settings that a run was begun with, as its journal keeps them; none if there is no
+/// run that could go on.
+pub fn begun_with(
+    host: &dyn Host,
+    state: &TargetPath,
+    sequence: &Sequence,
+    run: Option<&RunId>,
+) -> Result<Option<serde_json::Value>, Fault> {
+    let store = Store::new(host, state);
+    let Some(run) = store.find(sequence.name, run)? else {
+        return Ok(None);
+    };
+    let state = store.read(&run, &mut |_, _| {})?;
+    Ok((state.outcome != Some(Outcome::Undone)).then_some(state.config))
 }
 
 /// Lists all runs in a state folder, oldest first.

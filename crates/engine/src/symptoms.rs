@@ -1,5 +1,7 @@
 //! Looking for causes that are already visible, so that nobody waits for what cannot come.
 
+mod processes;
+
 use bootlace_model::effect::UnitName;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
@@ -23,6 +25,7 @@ pub(crate) fn first(host: &dyn Host, symptoms: &[Symptom]) -> Result<Option<Faul
         let fault = match symptom {
             Symptom::UnitFails(unit) => unit_fails(host, unit)?,
             Symptom::ContainersFail { pods, known } => containers_fail(host, pods, known)?,
+            Symptom::ProcessesFail { state, known } => processes::fail(host, state, known)?,
             Symptom::ImagesMissing { images } => images_missing(host, images)?,
             Symptom::CertificateOutOfDate { path } => out_of_date(host, path)?,
         };
@@ -65,21 +68,13 @@ fn containers_fail(
             continue;
         };
         let log = host.container_log(container, SEARCHED)?;
-        let line = known.iter().find_map(|known| {
-            let said = log.iter().rev().find(|line| line.contains(known.needle))?;
-            Some((known, said))
-        });
+        let line = known_line(&log, known);
         // A first end for an unknown reason may heal by itself: what it needs may not be up yet.
         let again = container.attempt > 0 && *code != 0;
         let (name, pod) = (&container.name, &container.pod.1);
         let ended = format!("the container {name} of {pod} ended with {code} ({reason})");
         let fault = match line {
-            Some((known, said)) => {
-                let message = format!("{ended}: {} [{}]", known.cause, known.code);
-                let mut fault = Fault::new(FaultKind::StepFailed, message).hint(known.hint);
-                fault.details.push(said.clone());
-                fault
-            }
+            Some((known, said)) => because_of(&ended, known, said),
             None if again => {
                 let message = with_last_words(&format!("{ended}, more than once"), &log);
                 shown(Fault::new(FaultKind::StepFailed, message), &log)
@@ -127,6 +122,25 @@ fn out_of_date(host: &dyn Host, path: &TargetPath) -> Result<Option<Fault>, Faul
             .in_file(path.as_str())
             .hint("`date` shows this machine's clock; `bootlace pki check` all certificates")
     }))
+}
+
+/// Finds the latest line of a log by which a cause is known.
+fn known_line<'a>(
+    log: &'a [String],
+    known: &'a [KnownLine],
+) -> Option<(&'a KnownLine, &'a String)> {
+    known.iter().find_map(|known| {
+        let said = log.iter().rev().find(|line| line.contains(known.needle))?;
+        Some((known, said))
+    })
+}
+
+/// Says how something ended and why, in the words by which the cause is known.
+fn because_of(ended: &str, known: &KnownLine, said: &str) -> Fault {
+    let message = format!("{ended}: {} [{}]", known.cause, known.code);
+    let mut fault = Fault::new(FaultKind::StepFailed, message).hint(known.hint);
+    fault.details.push(said.to_owned());
+    fault
 }
 
 /// Adds the last line of a log to a sentence.

@@ -11,9 +11,9 @@ use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
 use bootlace_model::record::{Outcome, Record};
-use bootlace_model::replay::RunState;
+use bootlace_model::replay::{RunState, StepProgress};
 use bootlace_model::step::UndoPolicy;
-use bootlace_model::view::{RefusedView, UndoView};
+use bootlace_model::view::{RefusedView, StepStateView, UndoView};
 
 use crate::Engine;
 use crate::effects::{LARGEST_GROUP, Staging};
@@ -258,7 +258,7 @@ impl Engine<'_> {
         let Some(UndoPolicy::ForwardOnly { why }) = step.map(|step| step.about().undo) else {
             return true;
         };
-        if state.steps.contains_key(id) {
+        if has_acted(state, id) {
             let text = format!("What {} did stays: {why}", id.step());
             self.observer.on(&Event::Note { text });
         }
@@ -269,7 +269,7 @@ impl Engine<'_> {
         for step in self.sequence.steps {
             let id = self.sequence.id(step.name());
             if let UndoPolicy::PointOfNoReturn { why } = step.about().undo
-                && state.steps.contains_key(&id)
+                && has_acted(state, &id)
             {
                 let message = format!(
                     "{} was begun, and there is no way back from it",
@@ -309,6 +309,13 @@ impl Engine<'_> {
         }
         Ok(())
     }
+}
+
+/// Tells whether a step has begun to do something; one that was skipped as a whole has not.
+fn has_acted(state: &RunState, id: &StepId) -> bool {
+    let skipped = |progress: &StepProgress| progress.state == StepStateView::Skipped;
+    let begun = state.steps.get(id);
+    begun.is_some_and(|progress| state.touched.contains(id) || !skipped(progress))
 }
 
 /// Tells how many of the next effects are taken back together.

@@ -20,6 +20,8 @@ pub struct Check {
 pub enum Test {
     /// The tool works on this machine itself and not on a folder.
     LiveRoot,
+    /// The tool works on a folder and not on this machine itself.
+    FolderRoot,
     /// The tool runs as root.
     Root,
     /// Nobody listens on a TCP port.

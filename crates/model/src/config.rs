@@ -16,6 +16,7 @@ mod fragments;
 mod grammar;
 mod merged;
 mod nearest;
+mod placement;
 mod schema;
 mod settings;
 mod shape;
@@ -29,6 +30,7 @@ pub use cidr::Cidr;
 pub use defaults::print_defaults;
 pub use fragments::FragmentText;
 pub use nearest::nearest;
+pub use placement::{Placement, Ports};
 pub use schema::schema;
 pub use settings::{
     CgroupDriver, ClusterSettings, ControlPlane, Endpoint, Network, NodeSettings, Paths,

@@ -9,6 +9,7 @@
 //! | [`fault`] | what went wrong, where, why it matters, what to type next |
 //! | [`probe`], [`effect`], [`expect`], [`fact`] | the vocabulary of a step |
 //! | [`check`], [`symptom`] | what must be so before a step begins, and what ends a wait early |
+//! | [`supervised`] | what a supervisor of plain processes writes down |
 //! | [`step`] | a step, a sequence, a choice of steps |
 //! | [`node`] | what is at a path: before an effect and after it |
 //! | [`record`], [`replay`] | the journal's lines, and the state they fold into |
@@ -34,5 +35,6 @@ pub mod replay;
 pub mod secret;
 pub mod shell;
 pub mod step;
+pub mod supervised;
 pub mod symptom;
 pub mod view;

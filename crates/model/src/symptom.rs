@@ -15,6 +15,13 @@ pub enum Symptom {
         /// Last words by which a cause is known.
         known: &'static [KnownLine],
     },
+    /// A supervised process ended with a line that is known to be final, or ends repeatedly.
+    ProcessesFail {
+        /// What the supervisor wrote down.
+        state: TargetPath,
+        /// Last words by which a cause is known.
+        known: &'static [KnownLine],
+    },
     /// An image that a pod needs is not there, and nobody will fetch it.
     ImagesMissing {
         /// Which are needed.
@@ -34,6 +41,7 @@ impl Symptom {
             Self::UnitFails(unit) => format!("{unit} fails"),
             Self::ContainersFail { pods, .. } if pods.is_empty() => "a container ends".into(),
             Self::ContainersFail { pods, .. } => format!("a container of {} ends", pods.join(", ")),
+            Self::ProcessesFail { .. } => "a process ends".into(),
             Self::ImagesMissing { .. } => "an image is missing".into(),
             Self::CertificateOutOfDate { path } => format!("{path} is not valid now"),
         }

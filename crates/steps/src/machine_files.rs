@@ -21,10 +21,17 @@ pub const MACHINE_FOLDERS: &[(&str, u32)] = &[
     ("etc/kubernetes/pki", 0o700),
     ("etc/kubernetes/pki/etcd", 0o700),
     ("etc/kubernetes/configs", 0o700),
+    ("etc/kubernetes/kubelet.conf.d", 0o755),
     ("etc/kubernetes/manifests", 0o700),
     ("etc/kubernetes/bootstrap-secrets", 0o700),
     ("var/lib/etcd", 0o700),
 ];
+
+/// Folders that are copied with all that is in them: from the asset folder, to the machine.
+pub const MACHINE_TREES: &[(&str, &str)] = &[(
+    "cvo-bootstrap/release-manifests",
+    "etc/kubernetes/release-manifests",
+)];
 
 const fn kept(asset: &'static str, machine: &'static str, mode: u32) -> MachineFile {
     MachineFile {
@@ -123,6 +130,10 @@ static SINGLE: &[MachineFile] = &[
         "bootstrap-manifests/kube-scheduler-pod.yaml",
         "etc/kubernetes/manifests/kube-scheduler-pod.yaml",
         0o600,
+    ),
+    gone(
+        "bootstrap-manifests/version-operator-pod.yaml",
+        "etc/kubernetes/manifests/version-operator-pod.yaml",
     ),
 ];
 

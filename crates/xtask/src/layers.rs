@@ -67,6 +67,13 @@ const LAYERS: &[Layer] = &[
         because: "a machine is made of namespaces and files, and knows nothing of what runs in it",
     },
     Layer {
+        name: "bootlace-supervisor",
+        may_use: Some(&["bootlace-model"]),
+        tests_may_use: &[],
+        never: &["tokio", "kube"],
+        because: "a supervisor starts what manifests name, and knows nothing of runs",
+    },
+    Layer {
         name: "bootlace",
         may_use: Some(&[
             "bootlace-model",
@@ -75,6 +82,7 @@ const LAYERS: &[Layer] = &[
             "bootlace-host",
             "bootlace-machines",
             "bootlace-report",
+            "bootlace-supervisor",
         ]),
         tests_may_use: &["bootlace-testkit"],
         never: &[],

@@ -105,7 +105,9 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             },
         },
         Effect::RunCommand(run) => match &run.already {
-            AlreadyRan::When(claim) => so(claims::evaluate(folders.host(), claim)?.holds),
+            AlreadyRan::When(claim) | AlreadyRan::While(claim) => {
+                so(claims::evaluate(folders.host(), claim)?.holds)
+            }
             AlreadyRan::Repeatable => Standing::Missing,
         },
         // Once started anew, or applied, the journal says so; the world cannot.

@@ -16,7 +16,7 @@ pub fn print_defaults() -> String {
     };
     let cluster = Settings::defaults(nowhere).cluster;
     let (control_plane, network, pki) = (cluster.control_plane, cluster.network, cluster.pki);
-    let node = cluster.node;
+    let (node, ports) = (cluster.node, control_plane.ports);
     let profile = match cluster.profile {
         Profile::Kubernetes => "kubernetes",
         Profile::Openshift => "openshift",
@@ -53,6 +53,13 @@ spec:
     advertiseAddress: {advertise}
     # This machine's name in the cluster; by default what the machine calls itself.
     # nodeName: node-1
+    # Where its components listen; the API server's port is that of the endpoint.
+    ports:
+      etcdClients: {etcd_clients}
+      etcdPeers: {etcd_peers}
+      etcdMetrics: {etcd_metrics}
+      controllerManager: {controller_manager}
+      scheduler: {scheduler}
 
   network:
     podCIDR: {pods}
@@ -89,6 +96,11 @@ spec:
         endpoint = control_plane.endpoint,
         replicas = control_plane.replicas,
         advertise = control_plane.advertise_address,
+        etcd_clients = ports.etcd_clients,
+        etcd_peers = ports.etcd_peers,
+        etcd_metrics = ports.etcd_metrics,
+        controller_manager = ports.controller_manager,
+        scheduler = ports.scheduler,
         pods = network.pod_cidr,
         services = network.service_cidr,
         domain = network.cluster_domain,

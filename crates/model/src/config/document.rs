@@ -115,6 +115,29 @@ pub(super) struct ControlPlaneDocument {
     /// This machine's name in the cluster; by default what the machine calls itself.
     #[schemars(example = &"node-1")]
     pub(super) node_name: Option<String>,
+    /// Where its components listen; the API server's port is that of the endpoint.
+    pub(super) ports: Option<PortsDocument>,
+}
+
+/// Where the components of the control plane listen; no two may share a port.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PortsDocument {
+    /// etcd, for its clients.
+    #[schemars(example = 2379)]
+    pub(super) etcd_clients: Option<u32>,
+    /// etcd, for its other members.
+    #[schemars(example = 2380)]
+    pub(super) etcd_peers: Option<u32>,
+    /// etcd, for its health and its numbers, without TLS and only on this machine.
+    #[schemars(example = 2381)]
+    pub(super) etcd_metrics: Option<u32>,
+    /// The controller manager, for its health and its numbers.
+    #[schemars(example = 10257)]
+    pub(super) controller_manager: Option<u32>,
+    /// The scheduler, for its health and its numbers.
+    #[schemars(example = 10259)]
+    pub(super) scheduler: Option<u32>,
 }
 
 /// The networks.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cidr::Cidr;
 use super::grammar::duration;
+use super::placement::{Placement, Ports};
 use crate::ids::Digest;
 use crate::path::TargetPath;
 
@@ -21,6 +22,9 @@ pub struct Settings {
     /// Whether the asset folder goes as a whole at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clean: bool,
+    /// Who runs the control plane.
+    #[serde(default, skip_serializing_if = "Placement::is_kubelet")]
+    pub placement: Placement,
 }
 
 /// Where things lie on the target.
@@ -97,6 +101,8 @@ pub struct ControlPlane {
     pub advertise_address: IpAddr,
     /// This machine's name in the cluster; what the machine calls itself if none is given.
     pub node_name: Option<String>,
+    /// Where its components listen, but for the API server, whose port is the endpoint's.
+    pub ports: Ports,
 }
 
 /// A host and a port.
@@ -200,6 +206,7 @@ impl Settings {
             replicas: 1,
             advertise_address: IpAddr::from([127, 0, 0, 1]),
             node_name: None,
+            ports: Ports::default(),
         };
         let network = Network {
             pod_cidr: Cidr::v4([10, 244, 0, 0], 16),
@@ -229,11 +236,11 @@ impl Settings {
             pki,
             node,
         };
-        let clean = false;
         Self {
             cluster,
             paths,
-            clean,
+            clean: false,
+            placement: Placement::default(),
         }
     }
 }

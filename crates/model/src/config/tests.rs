@@ -130,7 +130,7 @@ spec:
   profile: openshift
   kubernetesVersion: v1.37.0-rc.1
   release: {dir: payload, digest: "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}
-  controlPlane: {endpoint: "[2001:db8::7]:6443", replicas: 3, advertiseAddress: "2001:db8::1", nodeName: n1.demo}
+  controlPlane: {endpoint: "[2001:db8::7]:6443", replicas: 3, advertiseAddress: "2001:db8::1", nodeName: n1.demo, ports: {etcdClients: 1, etcdPeers: 2, etcdMetrics: 3, controllerManager: 4, scheduler: 5}}
   network: {podCIDR: "fd00:1::/56", serviceCIDR: "fd00:2::/108", clusterDomain: demo.local}
   manifests: [one, ./two, /srv/three]
   addOns: {dir: extras}

@@ -3,6 +3,7 @@
 mod network;
 mod node;
 mod pki;
+mod ports;
 mod release;
 
 use super::document::{ControlPlaneDocument, Document};
@@ -32,6 +33,7 @@ pub(super) fn validate(document: &Document, tree: &Node, paths: Paths) -> Result
             cluster,
             paths: defaults.paths,
             clean: defaults.clean,
+            placement: defaults.placement,
         }),
         (None, None) => Err(Fault::internal("the config was refused without a reason")),
     }
@@ -119,11 +121,14 @@ impl Check<'_> {
             }
             None => Some(defaults.node_name),
         };
+        let ports = document.ports.unwrap_or_default();
+        let ports = self.ports(&ports, defaults.ports, endpoint.as_ref());
         Some(ControlPlane {
             endpoint: endpoint?,
             replicas: replicas_fit.then_some(replicas)?,
             advertise_address: advertise_address?,
             node_name: node_name?,
+            ports: ports?,
         })
     }
 

@@ -37,6 +37,8 @@ pub struct RunCommand {
 pub enum AlreadyRan {
     /// It ran if this holds.
     When(Box<Claim>),
+    /// What it started runs on while this holds; if not, it is run again, also after it has ended.
+    While(Box<Claim>),
     /// It may be run again: a second time changes nothing more.
     Repeatable,
 }

@@ -66,6 +66,7 @@ impl Effect {
             Self::RunCommand(run) => {
                 let again = match &run.already {
                     AlreadyRan::When(claim) => format!("not again once {}", claim.what()),
+                    AlreadyRan::While(claim) => format!("not again while {}", claim.what()),
                     AlreadyRan::Repeatable => "may be run again".into(),
                 };
                 format!("within {} s, {again}", run.within.as_secs())

@@ -75,6 +75,14 @@ const DOCUMENTS: &[(&str, &str)] = &[
         "spec: {controlPlane: {endpoint: \"api:70000\"}}",
     ),
     (
+        "ports that are shared, and one that is none",
+        "spec: {controlPlane: {endpoint: \"api:2379\", ports: {etcdPeers: 0, scheduler: 10257}}}",
+    ),
+    (
+        "port that is too large",
+        "spec: {controlPlane: {ports: {scheduler: 70000}}}",
+    ),
+    (
         "endpoint with bad host",
         "spec: {controlPlane: {endpoint: \"api_server:6443\"}}",
     ),
