@@ -21,6 +21,8 @@ mod lock;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod products;
+#[cfg(test)]
 mod real_api;
 #[cfg(test)]
 mod runtime;
