@@ -31,4 +31,6 @@ mod server;
 #[cfg(test)]
 mod sync;
 #[cfg(test)]
+mod units;
+#[cfg(test)]
 mod world;
