@@ -139,7 +139,7 @@ fn fails_and_heals(host: &RealHost) {
     assert!(failed.restarts > 0 && !failed.is_active, "{failed:?}");
     let log = host.unit_log(&unit, 100).unwrap();
     assert_eq!(log.iter().filter(|line| *line == "broken").count(), 2);
-    // systemd would refuse to start it again so soon, but its cause is mended.
+    // Some versions of systemd would refuse to start it again so soon; its cause is mended.
     write("sick.service", &broken.replace("exit 7", "exec sleep 1000"));
     host.start_unit(&unit, false, PLENTY).unwrap();
     let healed = until(host, &unit, |found| found.is_active);
