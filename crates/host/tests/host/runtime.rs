@@ -28,7 +28,14 @@ struct Containerd {
 
 impl Drop for Containerd {
     fn drop(&mut self) {
-        // Pods outlive the runtime; what cannot be removed is told by the runtime's log.
+        // Pods outlive the runtime, which must run again to remove them.
+        if self.process.is_none() && self.path("root").exists() {
+            self.spawn();
+            let begun = Instant::now();
+            while !matches!(self.host.images(), Ok(Some(_))) && begun.elapsed() < PLENTY {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
         let removed = self.host.remove_product(&Product::Pods, PLENTY);
         self.end();
         if std::thread::panicking() || removed.is_err() {
@@ -71,6 +78,11 @@ impl Containerd {
     }
 
     fn start(&mut self) {
+        self.spawn();
+        until(|| self.host.containers().unwrap().is_some());
+    }
+
+    fn spawn(&mut self) {
         let log = File::create(self.path("log")).unwrap();
         let process = Command::new("containerd")
             .arg("--config")
@@ -81,7 +93,6 @@ impl Containerd {
             .spawn()
             .unwrap();
         self.process = Some(process);
-        until(|| self.host.containers().unwrap().is_some());
     }
 
     fn end(&mut self) {
