@@ -174,7 +174,7 @@ fn containers_tell_how_they_are_and_pods_go() {
     pod.start("steady", &["sleep", "1000"]);
     pod.start(
         "brief",
-        &["sh", "-c", "echo first; echo 'bad luck' >&2; exit 3"],
+        &["sh", "-c", "echo first >&2; echo 'bad luck' >&2; exit 3"],
     );
 
     let host = &runtime.host;
