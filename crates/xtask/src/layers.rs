@@ -48,7 +48,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "bootlace-host",
         may_use: Some(&["bootlace-engine", "bootlace-model"]),
-        tests_may_use: &[],
+        tests_may_use: &["bootlace-lab", "bootlace-machines"],
         never: &[],
         because: "the host does what it is told and decides nothing",
     },
