@@ -37,6 +37,7 @@ mod tidy;
 mod undo;
 mod verify;
 
+pub use answers::answer;
 use bootlace_model::config::Settings;
 use bootlace_model::event::Event;
 use bootlace_model::ids::RunId;
