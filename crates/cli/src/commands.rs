@@ -8,6 +8,7 @@ mod man;
 mod pki;
 mod plan;
 mod reset;
+mod render;
 mod run;
 mod runs;
 mod status;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),
+        Some(Command::Render(args)) => render::render(session, &args),
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
         Some(Command::Completions { shell }) => completions::completions(session, shell),
