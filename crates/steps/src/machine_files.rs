@@ -26,6 +26,12 @@ pub const MACHINE_FOLDERS: &[(&str, u32)] = &[
     ("var/lib/etcd", 0o700),
 ];
 
+/// Folders that are copied with all that is in them: from the asset folder, to the machine.
+pub const MACHINE_TREES: &[(&str, &str)] = &[(
+    "cvo-bootstrap/release-manifests",
+    "etc/kubernetes/release-manifests",
+)];
+
 const fn kept(asset: &'static str, machine: &'static str, mode: u32) -> MachineFile {
     MachineFile {
         asset,
@@ -123,6 +129,10 @@ static SINGLE: &[MachineFile] = &[
         "bootstrap-manifests/kube-scheduler-pod.yaml",
         "etc/kubernetes/manifests/kube-scheduler-pod.yaml",
         0o600,
+    ),
+    gone(
+        "bootstrap-manifests/version-operator-pod.yaml",
+        "etc/kubernetes/manifests/version-operator-pod.yaml",
     ),
 ];
 

@@ -39,6 +39,12 @@ enum Tag {
 
 /// The images of plain Kubernetes: name, repository, tag. Tags can be moved, so this pins nothing.
 static BUILT_IN: &[(&str, &str, Tag)] = &[
+    // No registry has it: it is imported on the machine, like every image without a network.
+    (
+        "bootlace",
+        "localhost/bootlace",
+        Tag::Own(concat!("v", env!("CARGO_PKG_VERSION"))),
+    ),
     (
         "coredns",
         "registry.k8s.io/coredns/coredns",

@@ -21,14 +21,18 @@ mod config;
 mod content;
 mod definitions;
 mod etcd;
+mod ingress;
 mod input;
 mod kube_apiserver;
 mod kube_controller_manager;
 mod kube_scheduler;
 mod kubelet;
+mod machine_config;
 mod objects;
 mod places;
 mod pod;
+mod user;
+mod version_operator;
 
 pub use component::{Component, InputFolder};
 pub(crate) use content::body_of;

@@ -47,7 +47,6 @@ pub(crate) struct Stage {
 
 /// What a stage looks at before it renders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(dead_code, reason = "the renders that read manifests come next")]
 pub(crate) enum Input {
     /// Which manifests the user brought, so that nothing of theirs is overwritten.
     Copied,

@@ -7,6 +7,7 @@ mod prepare_assets;
 mod release_info;
 mod render;
 mod sequences;
+mod stage;
 
 use bootlace_model::config::{Paths, Settings};
 use bootlace_model::effect::{Body, Effect, Part};

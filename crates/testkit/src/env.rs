@@ -52,10 +52,40 @@ pub fn full_settings() -> Settings {
     settings
 }
 
+/// The images of the release that [`full_world`] puts on the machine.
+const IMAGES: [&str; 6] = [
+    "bootlace",
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "pause",
+];
+
+/// What the user replaces of the release, what they want of it, and a config for their workers.
+const MORE: [(&str, &str); 3] = [
+    (
+        "proxy.yaml",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: proxy, namespace: kube-system}}",
+    ),
+    (
+        "version.yaml",
+        "{apiVersion: bootlace.dev/v1alpha1, kind: ClusterVersion, metadata: {name: version}}",
+    ),
+    (
+        "worker.yaml",
+        "apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata: {name: 50-quiet, labels: {machineconfiguration.openshift.io/role: worker}}
+spec: {kernelArguments: [quiet]}
+",
+    ),
+];
+
 /// Prepares the machine for [`full_settings`]: manifests and a release, as inputs.
 pub fn full_world(host: &FakeHost) -> HostResult<()> {
     plain_world(host)?;
-    let tags: Vec<serde_json::Value> = ["etcd", "kube-apiserver"]
+    let tags: Vec<serde_json::Value> = IMAGES
         .iter()
         .map(|name| {
             let image = format!("quay.io/demo/{name}@{}", Digest::of(name.as_bytes()));
@@ -77,6 +107,20 @@ pub fn full_world(host: &FakeHost) -> HostResult<()> {
         world.write(
             &format!("{release}/release-metadata"),
             br#"{"version": "4.99.0"}"#,
+        )?;
+        world.write(
+            &format!("{release}/0000_10_proxy.yaml"),
+            config_map("proxy")
+                .replace("default", "kube-system")
+                .as_bytes(),
+        )?;
+        for (name, text) in MORE {
+            world.write(&format!("/inputs/more/{name}"), text.as_bytes())?;
+        }
+        // A token that the user brings; the folder is theirs, too.
+        world.write(
+            "/opt/bootlace/auth/bootstrap-token",
+            b"abcdef.0123456789abcdef\n",
         )?;
         world.write("/inputs/manifests/one.yaml", config_map("one").as_bytes())?;
         world.write(

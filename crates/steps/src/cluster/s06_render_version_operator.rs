@@ -5,26 +5,41 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_VERSION_OPERATOR_LISTED;
+use crate::stage::{Input, Stage};
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-version-operator.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-version-operator",
     about: &About {
         title: "Render the version operator",
-        why: "A release is a set of manifests and images that belong together, and something must \
-              hold the cluster to that set, today and at the next update: the version operator. \
-              Only its own manifests are rendered here, with image policies and the pod that runs \
-              it during the bootstrap; the manifests of all other operators stay in the release \
-              and are applied by the version operator itself once the API answers, although \
-              descriptions of bootkube.sh often say that they are rendered in this stage. In \
-              OpenShift the release image is the version operator, so no other image is asked; in \
-              plain Kubernetes `bootlace version-operator` takes its place and does the same with \
-              our manifests. It is also told which objects to leave alone for now, because you \
-              brought manifests of your own for them, and `restore-overrides` ends that later. \
-              bootkube.sh hides a second act in this stage, it installs the loopback kubeconfig \
-              for the machine; ours does that in `start-control-plane`, where it belongs.",
-        reads: &["ASSETS/manifests/", "ASSETS/records/release.json"],
+        why: "A release is a set of manifests and images that belong together, and something \
+              must hold the cluster to that set, today and at the next update: the version \
+              operator. Its own manifests are rendered here, with the pod that runs it during \
+              the bootstrap; those of all other components stay in the release and are applied \
+              by the operator once the API answers, although descriptions of bootkube.sh often \
+              say that they are rendered in this stage, so here they are only checked and \
+              listed, by run level, in `payload.txt`. In OpenShift the release image is the \
+              version operator, so no other image is asked; in plain Kubernetes `bootlace \
+              version-operator` takes its place and does the same with our manifests. It is also \
+              told which objects to leave alone for now, because you brought manifests of your \
+              own for them, and `restore-overrides` ends that later; a ClusterVersion among your \
+              manifests is kept, and what the bootstrap needs is added to it. The deployment \
+              waits in the output folder until then, speaks to the API at this machine's \
+              address, since the service network comes only with the release, and tolerates \
+              nodes that are not ready, because it is what makes them ready. bootkube.sh hides a \
+              second act in this stage, it installs the loopback kubeconfig for the machine; \
+              ours does that in `start-control-plane`, where it belongs.",
+        reads: &[
+            "the folders of spec.manifests",
+            "DIR/release-manifests/ of spec.release",
+            "ASSETS/records/copy-manifests.json",
+            "ASSETS/records/node.json",
+            "ASSETS/records/release.json",
+        ],
         writes: &[
             "ASSETS/cvo-bootstrap/",
             "ASSETS/manifests/",
@@ -44,20 +59,44 @@ cp ASSETS/cvo-bootstrap/manifests/* ASSETS/manifests/
 cp ASSETS/cvo-bootstrap/bootstrap/* ASSETS/bootstrap-manifests/",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-17", "F-18"],
-        built: false,
+        built: true,
     },
-    needs: &["copy-manifests", "release-info", "render-api"],
-    uses: &["release.digest", "release.images"],
+    needs: &[
+        "prepare-assets",
+        "copy-manifests",
+        "release-info",
+        "render-api",
+    ],
+    uses: &[
+        "node.name",
+        "release.version",
+        "release.digest",
+        "release.images",
+    ],
+    inputs: &[Input::Copied, Input::Manifests, Input::Payload],
+    component: "version-operator",
+    record: RECORD,
+    listed: RENDER_VERSION_OPERATOR_LISTED,
     expects,
 };
 
 fn expects(settings: &Settings) -> Vec<Expectation> {
     let files: &[_] = match settings.cluster.profile {
-        Profile::Kubernetes => &[(
-            "cvo-bootstrap/manifests/version-operator.yaml",
-            "Without it nothing of the release is installed after the control plane.",
-        )],
+        Profile::Kubernetes => &[
+            (
+                "cvo-bootstrap/manifests/version-operator.yaml",
+                "Without it nothing of the release is installed after the control plane.",
+            ),
+            (
+                "cvo-bootstrap/original-overrides.json",
+                "It says what you had asked for, before the bootstrap added to it.",
+            ),
+            (
+                "bootstrap-manifests/version-operator-pod.yaml",
+                "The kubelet starts the operator from this file, before anything can be scheduled.",
+            ),
+        ],
         Profile::Openshift => &[],
     };
-    rendered(settings, "records/render-version-operator.json", files)
+    rendered(settings, RECORD, files)
 }

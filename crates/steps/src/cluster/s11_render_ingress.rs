@@ -5,10 +5,14 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_INGRESS_LISTED;
+use crate::stage::{Input, Stage};
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-ingress.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-ingress",
     about: &About {
         title: "Render what ingress needs",
@@ -17,12 +21,13 @@ pub(crate) static STEP: Outline = Outline {
               class that they name must be there from the beginning; the proxy that serves them \
               comes later, as an ordinary pod. In OpenShift the ingress operator renders its \
               definitions for that; in plain Kubernetes the built-in renderer writes an \
-              IngressClass, and a controller for it is an add-on of your choice. Nothing of the \
-              bootstrap waits for it: left out, everything comes up and no route works. \
-              bootkube.sh clears a folder before this render in which the render never writes, so \
-              that a half-written result of a killed run is taken for a whole one; our record is \
-              written last, and a render that it does not list is done again.",
-        reads: &["ASSETS/records/release.json"],
+              IngressClass, which is the default one, and what a controller for it is told; the \
+              controller itself is an add-on of your choice. Nothing of the bootstrap waits for \
+              it: left out, everything comes up and no route works. bootkube.sh clears a folder \
+              before this render in which the render never writes, so that a half-written result \
+              of a killed run is taken for a whole one; our record is written last, and a render \
+              that it does not list is done again.",
+        reads: &["ASSETS/records/copy-manifests.json"],
         writes: &[
             "ASSETS/ingress/",
             "ASSETS/manifests/",
@@ -38,10 +43,14 @@ podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" render \\
 cp ASSETS/ingress/* ASSETS/manifests/",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-14", "F-18"],
-        built: false,
+        built: true,
     },
-    needs: &["release-info"],
-    uses: &["release.images"],
+    needs: &["copy-manifests", "release-info"],
+    uses: &[],
+    inputs: &[Input::Copied],
+    component: "ingress",
+    record: RECORD,
+    listed: RENDER_INGRESS_LISTED,
     expects,
 };
 
@@ -53,5 +62,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         )],
         Profile::Openshift => &[],
     };
-    rendered(settings, "records/render-ingress.json", files)
+    rendered(settings, RECORD, files)
 }

@@ -5,30 +5,38 @@ use bootlace_model::expect::Expectation;
 use bootlace_model::step::{About, UndoPolicy};
 
 use crate::expectations::rendered;
-use crate::outline::Outline;
+use crate::facts::RENDER_MACHINE_CONFIG_LISTED;
+use crate::stage::{Input, Stage};
+
+/// Where it lists what it wrote.
+const RECORD: &str = "records/render-machine-config.json";
 
 /// The step.
-pub(crate) static STEP: Outline = Outline {
+pub(crate) static STEP: Stage = Stage {
     name: "render-machine-config",
     about: &About {
-        title: "Render the machine configs and the server that hands them out",
+        title: "Render what further machines are told at their first boot",
         why: "Further machines know almost nothing at their first boot: an address, and the \
               authority to trust there. They ask that address for everything else, files, units, \
-              the kubelet's settings, and this step renders the answers, one for each pool of \
-              machines, and the pod that serves them during the bootstrap. The answer must be \
-              equal to what the cluster computes for itself later: if one of your manifests \
-              reaches only one of the two, each machine is found to be degraded the moment it \
-              joins, with the message that its rendered config was not found. In OpenShift the \
-              machine-config operator takes single files by name, not a folder, and bootkube.sh \
-              then copies the whole manifests folder beside them for the server's own \
-              computation. The server's certificate comes from an authority of its own, and only \
-              that authority's certificate is given to machines, never its key; machines that \
-              were prepared with another set of assets refuse the server, and rightly so.",
+              the kubelet's settings, and this step renders the answers: for each role one \
+              machine config, merged with those that you brought, sorted by name, so that a \
+              later one wins, and a pool that names the result. The answer must be equal to what \
+              the cluster computes for itself later: if one of your manifests reaches only one \
+              of the two, each machine is found to be degraded the moment it joins, with the \
+              message that its rendered config was not found. In OpenShift the machine-config \
+              operator takes single files by name, not a folder, and bootkube.sh then copies the \
+              whole manifests folder beside them for the server's own computation, and starts \
+              the server as a pod; ours is `bootlace serve`, which reads the same layout and \
+              adds a machine's first credentials only when it hands a config out. The server's \
+              certificate comes from an authority of its own, and only that authority's \
+              certificate is given to machines, never its key; machines that were prepared with \
+              another set of assets refuse the server, and rightly so.",
         reads: &[
-            "ASSETS/tls/machine-config-server.crt",
+            "the folders of spec.manifests",
             "ASSETS/config-bootstrap/",
-            "ASSETS/manifests/",
+            "ASSETS/records/copy-manifests.json",
             "ASSETS/records/release.json",
+            "spec.node, spec.network, spec.kubernetesVersion",
         ],
         writes: &[
             "ASSETS/mco-bootstrap/",
@@ -52,7 +60,7 @@ podman run --rm --net=host --user 0 --volume ASSETS:/assets:z \"$IMAGE\" bootstr
   --cloud-config-file=/assets/config-bootstrap/cloud-provider-config-generated.yaml",
         undo: UndoPolicy::Inverse,
         failures: &["F-02", "F-10", "F-14", "F-18", "F-47", "F-48"],
-        built: false,
+        built: true,
     },
     needs: &[
         "prepare-assets",
@@ -60,7 +68,11 @@ podman run --rm --net=host --user 0 --volume ASSETS:/assets:z \"$IMAGE\" bootstr
         "release-info",
         "render-config",
     ],
-    uses: &["release.digest", "release.images"],
+    uses: &["release.images"],
+    inputs: &[Input::Copied, Input::Manifests],
+    component: "machine-config",
+    record: RECORD,
+    listed: RENDER_MACHINE_CONFIG_LISTED,
     expects,
 };
 
@@ -81,5 +93,5 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
             "The kubelet starts the machine-config server from this file.",
         )],
     };
-    rendered(settings, "records/render-machine-config.json", files)
+    rendered(settings, RECORD, files)
 }

@@ -4,7 +4,10 @@ use bootlace_model::fault::Fault;
 
 use super::content::RenderedFile;
 use super::input::RenderInput;
-use super::{api, auth, config, etcd, kube_apiserver, kube_controller_manager, kube_scheduler};
+use super::{
+    api, auth, config, etcd, ingress, kube_apiserver, kube_controller_manager, kube_scheduler,
+    machine_config, version_operator,
+};
 
 /// What the folder of `--asset-input-dir` holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +82,15 @@ static TABLE: &[Component] = &[
         render: config::render,
     },
     Component {
+        name: "version-operator",
+        aliases: &["cvo"],
+        output: "cvo-bootstrap",
+        image: Some("bootlace"),
+        input: InputFolder::Manifests,
+        tls: &[],
+        render: version_operator::render,
+    },
+    Component {
         name: "etcd",
         aliases: &[],
         output: "etcd-bootstrap",
@@ -119,6 +131,24 @@ static TABLE: &[Component] = &[
         input: InputFolder::Tls,
         tls: &[],
         render: kube_scheduler::render,
+    },
+    Component {
+        name: "ingress",
+        aliases: &[],
+        output: "ingress",
+        image: None,
+        input: InputFolder::Manifests,
+        tls: &[],
+        render: ingress::render,
+    },
+    Component {
+        name: "machine-config",
+        aliases: &["mco"],
+        output: "mco-bootstrap",
+        image: Some("pause"),
+        input: InputFolder::Manifests,
+        tls: &[],
+        render: machine_config::render,
     },
 ];
 

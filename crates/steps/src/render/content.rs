@@ -101,9 +101,14 @@ impl RenderedFile {
     }
 
     /// Bytes that are passed on as they are.
-    #[expect(dead_code, reason = "the render that passes a release on comes next")]
     pub(super) fn bytes(path: String, bytes: &[u8]) -> Self {
         Self::new(path, Content::Bytes(bytes.to_vec()), Publish::Nowhere)
+    }
+
+    /// Says that it holds already what the user wrote about the same objects.
+    pub(super) fn merged(mut self) -> Self {
+        self.merged = true;
+        self
     }
 
     /// Keeps it in the output folder.

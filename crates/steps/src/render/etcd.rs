@@ -7,23 +7,15 @@ use super::content::RenderedFile;
 use super::input::{RenderInput, host_port};
 use super::objects::{NAMESPACE, config_map};
 use super::places::{ETCD_DATA, ETCD_PKI, pki};
-use super::pod::{Mount, MountKind, Probes, StaticPod};
+use super::pod::{Mount, Probes, StaticPod};
 
 const CLIENTS: u16 = 2379;
 const PEERS: u16 = 2380;
 const METRICS: u16 = 2381;
 
 const MOUNTS: [Mount; 2] = [
-    Mount {
-        name: "etcd-certs",
-        path: ETCD_PKI,
-        kind: MountKind::Folder,
-    },
-    Mount {
-        name: "etcd-data",
-        path: ETCD_DATA,
-        kind: MountKind::Data,
-    },
+    Mount::folder("etcd-certs", ETCD_PKI),
+    Mount::data("etcd-data", ETCD_DATA),
 ];
 
 /// Renders the pod, and how many members there shall be in the end.
@@ -35,16 +27,16 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
     let pod = StaticPod {
         name: "etcd",
         image: input.image("etcd")?,
-        program: "etcd",
+        program: &["etcd"],
         flags: flags(input, &url)?,
         mounts: &MOUNTS,
-        probes: Probes {
+        probes: Some(Probes {
             scheme: "HTTP",
             host: input.loopback().into(),
             port: METRICS,
             live: "/livez",
             ready: Some("/readyz"),
-        },
+        }),
         requests: json!({"cpu": "100m", "memory": "100Mi"}),
         annotations,
     };

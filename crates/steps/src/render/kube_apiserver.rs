@@ -6,22 +6,14 @@ use serde_json::{Map, Value, json};
 use super::content::RenderedFile;
 use super::input::{RenderInput, host_port};
 use super::places::{AUTHENTICATION, CONFIGS, PKI, pki};
-use super::pod::{Mount, MountKind, Probes, StaticPod};
+use super::pod::{Mount, Probes, StaticPod};
 
 /// The file of the pod.
 pub(super) const POD: &str = "kube-apiserver-pod.yaml";
 
 const MOUNTS: [Mount; 2] = [
-    Mount {
-        name: "configs",
-        path: CONFIGS,
-        kind: MountKind::Folder,
-    },
-    Mount {
-        name: "k8s-certs",
-        path: PKI,
-        kind: MountKind::Folder,
-    },
+    Mount::folder("configs", CONFIGS),
+    Mount::folder("k8s-certs", PKI),
 ];
 
 /// Renders the pod that stays.
@@ -38,16 +30,16 @@ pub(super) fn pod(input: &RenderInput<'_>) -> Result<Value, Fault> {
     let pod = StaticPod {
         name: "kube-apiserver",
         image: input.image("kube-apiserver")?,
-        program: "kube-apiserver",
+        program: &["kube-apiserver"],
         flags: flags(input),
         mounts: &MOUNTS,
-        probes: Probes {
+        probes: Some(Probes {
             scheme: "HTTPS",
             host: input.advertised(),
             port: input.api_port(),
             live: "/livez",
             ready: Some("/readyz"),
-        },
+        }),
         requests: json!({"cpu": "250m"}),
         annotations,
     };

@@ -6,19 +6,11 @@ use serde_json::{Map, json};
 use super::content::RenderedFile;
 use super::input::RenderInput;
 use super::places::{CONTROLLER_MANAGER_CONF, PKI, pki};
-use super::pod::{Mount, MountKind, Probes, StaticPod};
+use super::pod::{Mount, Probes, StaticPod};
 
 const MOUNTS: [Mount; 2] = [
-    Mount {
-        name: "k8s-certs",
-        path: PKI,
-        kind: MountKind::Folder,
-    },
-    Mount {
-        name: "kubeconfig",
-        path: CONTROLLER_MANAGER_CONF,
-        kind: MountKind::File,
-    },
+    Mount::folder("k8s-certs", PKI),
+    Mount::file("kubeconfig", CONTROLLER_MANAGER_CONF),
 ];
 
 /// Renders the pod.
@@ -26,16 +18,16 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
     let pod = StaticPod {
         name: "kube-controller-manager",
         image: input.image("kube-controller-manager")?,
-        program: "kube-controller-manager",
+        program: &["kube-controller-manager"],
         flags: flags(input),
         mounts: &MOUNTS,
-        probes: Probes {
+        probes: Some(Probes {
             scheme: "HTTPS",
             host: "127.0.0.1".into(),
             port: 10257,
             live: "/healthz",
             ready: None,
-        },
+        }),
         requests: json!({"cpu": "200m"}),
         annotations: Map::new(),
     };

@@ -6,13 +6,9 @@ use serde_json::{Map, json};
 use super::content::RenderedFile;
 use super::input::RenderInput;
 use super::places::SCHEDULER_CONF;
-use super::pod::{Mount, MountKind, Probes, StaticPod};
+use super::pod::{Mount, Probes, StaticPod};
 
-const MOUNTS: [Mount; 1] = [Mount {
-    name: "kubeconfig",
-    path: SCHEDULER_CONF,
-    kind: MountKind::File,
-}];
+const MOUNTS: [Mount; 1] = [Mount::file("kubeconfig", SCHEDULER_CONF)];
 
 /// Renders the pod.
 pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault> {
@@ -20,7 +16,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
     let pod = StaticPod {
         name: "kube-scheduler",
         image: input.image("kube-scheduler")?,
-        program: "kube-scheduler",
+        program: &["kube-scheduler"],
         flags: vec![
             ("bind-address", "127.0.0.1".into()),
             ("kubeconfig", kubeconfig()),
@@ -29,13 +25,13 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
             ("leader-elect", "true".into()),
         ],
         mounts: &MOUNTS,
-        probes: Probes {
+        probes: Some(Probes {
             scheme: "HTTPS",
             host: "127.0.0.1".into(),
             port: 10259,
             live: "/livez",
             ready: Some("/readyz"),
-        },
+        }),
         requests: json!({"cpu": "100m"}),
         annotations: Map::new(),
     };

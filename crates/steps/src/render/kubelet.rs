@@ -64,8 +64,23 @@ pub(super) fn environment(settings: &Settings, node: &str) -> String {
     format!("KUBELET_ARGS=\"{}\"\n", flags.join(" "))
 }
 
-/// Returns the unit.
+/// Returns the unit of this machine's kubelet.
 pub(super) fn unit(settings: &Settings) -> String {
+    unit_with(settings, "")
+}
+
+/// Returns the unit of a kubelet that joins: it asks for its certificate itself. It starts once
+/// somebody has decided which version to run and written that down in kubelet.env.
+pub(super) fn unit_of_joining(settings: &Settings) -> String {
+    unit_with(
+        settings,
+        " --config=/var/lib/kubelet/config.yaml \\
+  --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf \\
+  --kubeconfig=/etc/kubernetes/kubelet.conf",
+    )
+}
+
+fn unit_with(settings: &Settings, flags: &str) -> String {
     let program = &settings.cluster.node.kubelet;
     format!(
         "\
@@ -77,7 +92,7 @@ StartLimitIntervalSec=0
 
 [Service]
 EnvironmentFile=/etc/kubernetes/kubelet.env
-ExecStart={program} $KUBELET_ARGS
+ExecStart={program}{flags} $KUBELET_ARGS
 Restart=always
 RestartSec=1
 

@@ -12,6 +12,10 @@ pub(super) const AUTHENTICATION: &str = "/etc/kubernetes/configs/authentication.
 pub(super) const CONTROLLER_MANAGER_CONF: &str = "/etc/kubernetes/controller-manager.conf";
 /// The scheduler's kubeconfig.
 pub(super) const SCHEDULER_CONF: &str = "/etc/kubernetes/scheduler.conf";
+/// What only the bootstrap needs.
+pub(super) const BOOTSTRAP_SECRETS: &str = "/etc/kubernetes/bootstrap-secrets";
+/// The manifests of the release.
+pub(super) const RELEASE_MANIFESTS: &str = "/etc/kubernetes/release-manifests";
 /// The data of etcd.
 pub(super) const ETCD_DATA: &str = "/var/lib/etcd";
 

@@ -9,25 +9,22 @@ const CRITICAL: u32 = 2_000_001_000;
 /// as kubeadm waits.
 const STARTS: u32 = 240;
 
-/// A folder or a file of the machine, seen at the same path in the container.
+/// A folder or a file of the machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mount {
-    /// Names the volume.
-    pub(super) name: &'static str,
-    /// Where it lies.
-    pub(super) path: &'static str,
-    /// What must be there.
-    pub(super) kind: MountKind,
+    name: &'static str,
+    /// Where it lies on the machine.
+    path: &'static str,
+    /// Where the container sees it.
+    inside: &'static str,
+    kind: Kind,
 }
 
 /// What must be there before a pod starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MountKind {
-    /// A folder; it is only read.
+enum Kind {
     Folder,
-    /// A file; it is only read.
     File,
-    /// A folder that is made if it is absent, and written.
     Data,
 }
 
@@ -53,14 +50,14 @@ pub(super) struct StaticPod<'a> {
     pub(super) name: &'static str,
     /// Its image.
     pub(super) image: &'a str,
-    /// The program.
-    pub(super) program: &'static str,
+    /// The program, and what of its words are no flags.
+    pub(super) program: &'static [&'static str],
     /// The program's flags, without the dashes, in the order in which they are written.
     pub(super) flags: Vec<(&'static str, String)>,
     /// What it sees of the machine.
-    pub(super) mounts: &'a [Mount],
-    /// How it is asked.
-    pub(super) probes: Probes,
+    pub(super) mounts: &'static [Mount],
+    /// How it is asked, if it answers.
+    pub(super) probes: Option<Probes>,
     /// What it asks for at least.
     pub(super) requests: Value,
     /// What others look for.
@@ -78,8 +75,8 @@ impl StaticPod<'_> {
             "resources": {"requests": self.requests},
             "volumeMounts": self.mounts.iter().map(Mount::mount).collect::<Vec<_>>(),
         });
-        if let Value::Object(container) = &mut container {
-            self.probes.write(container);
+        if let (Value::Object(container), Some(probes)) = (&mut container, &self.probes) {
+            probes.write(container);
         }
         let mut metadata = json!({
             "name": self.name,
@@ -106,18 +103,49 @@ impl StaticPod<'_> {
 }
 
 /// Writes a program and its flags.
-pub(super) fn command(program: &str, flags: &[(&'static str, String)]) -> Vec<String> {
+pub(super) fn command(program: &[&str], flags: &[(&'static str, String)]) -> Vec<String> {
+    let program = program.iter().map(|word| (*word).to_owned());
     let flags = flags
         .iter()
         .map(|(name, value)| format!("--{name}={value}"));
-    [program.to_owned()].into_iter().chain(flags).collect()
+    program.chain(flags).collect()
 }
 
 impl Mount {
+    const fn new(name: &'static str, path: &'static str, kind: Kind) -> Self {
+        Self {
+            name,
+            path,
+            inside: path,
+            kind,
+        }
+    }
+
+    /// A folder that is only read, seen at the same path.
+    pub(super) const fn folder(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, path, Kind::Folder)
+    }
+
+    /// A file that is only read, seen at the same path.
+    pub(super) const fn file(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, path, Kind::File)
+    }
+
+    /// A folder that is made if it is absent, and written.
+    pub(super) const fn data(name: &'static str, path: &'static str) -> Self {
+        Self::new(name, path, Kind::Data)
+    }
+
+    /// Shows it to the container at another path.
+    pub(super) const fn at(mut self, inside: &'static str) -> Self {
+        self.inside = inside;
+        self
+    }
+
     /// Writes what the container sees.
     pub(super) fn mount(&self) -> Value {
-        let mut mount = json!({"name": self.name, "mountPath": self.path});
-        if self.kind != MountKind::Data {
+        let mut mount = json!({"name": self.name, "mountPath": self.inside});
+        if self.kind != Kind::Data {
             mount["readOnly"] = true.into();
         }
         mount
@@ -128,9 +156,9 @@ impl Mount {
         // Only data may be made on the way: an empty folder in place of keys would hide that they
         // are missing.
         let kind = match self.kind {
-            MountKind::Folder => "Directory",
-            MountKind::File => "File",
-            MountKind::Data => "DirectoryOrCreate",
+            Kind::Folder => "Directory",
+            Kind::File => "File",
+            Kind::Data => "DirectoryOrCreate",
         };
         json!({"name": self.name, "hostPath": {"path": self.path, "type": kind}})
     }

@@ -84,10 +84,10 @@ fn what_openshift_is_expected_to_be() {
     settings.cluster.profile = Profile::Openshift;
     settings.cluster.control_plane.replicas = 3;
     let mut text = String::new();
-    for step in SEQUENCES.iter().flat_map(|sequence| sequence.steps) {
-        if !step.about().built {
-            writeln!(text, "{}\n{}", step.name(), expected(*step, &settings)).unwrap();
-        }
+    let steps = SEQUENCES.iter().flat_map(|sequence| sequence.steps);
+    // The first three expect the same in both profiles.
+    for step in steps.skip(3) {
+        writeln!(text, "{}\n{}", step.name(), expected(*step, &settings)).unwrap();
     }
     insta::assert_snapshot!(text);
 }

@@ -7,8 +7,8 @@ use bootlace_model::config::{CgroupDriver, Settings};
 use bootlace_model::effect::Body;
 use serde_json::Value;
 
-use super::settings;
-use crate::machine_files::{MACHINE_FOLDERS, machine_files};
+use super::{settings, tree};
+use crate::machine_files::{MACHINE_FOLDERS, MACHINE_TREES, machine_files};
 use crate::release;
 use crate::render::{Component, Content, ReleaseFacts, RenderInput, RenderedFile};
 
@@ -32,6 +32,58 @@ fn rich() -> Settings {
     settings
 }
 
+/// A release of three files, of which the user replaces one object.
+const PAYLOAD: &[(&str, &str)] = &[
+    (
+        "release-manifests/0000_30_dns_config.yaml",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: dns, namespace: kube-system}}",
+    ),
+    (
+        "release-manifests/0000_10_proxy.yaml",
+        "{apiVersion: v1, kind: Namespace, metadata: {name: proxy}}\n---\n{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: proxy, namespace: proxy}}",
+    ),
+    (
+        "release-manifests/late.json",
+        r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "late", "namespace": "kube-system"}}"#,
+    ),
+    (
+        "release-manifests/image-references",
+        r#"{"kind": "ImageStream"}"#,
+    ),
+    ("release-manifests/release-metadata", r#"{"version": "1"}"#),
+    ("signatures/key.asc", "not for the operator"),
+];
+
+/// Manifests that renderers read.
+const MANIFESTS: &[(&str, &str)] = &[
+    ("dns.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: dns, namespace: kube-system}}"),
+    ("version.yaml", "\
+apiVersion: bootlace.dev/v1alpha1
+kind: ClusterVersion
+metadata: {name: version, annotations: {why: because}}
+spec: {overrides: [{group: apps, kind: DaemonSet, namespace: proxy, name: proxy, unmanaged: true}]}
+"),
+    ("workers.yaml", "\
+apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata: {name: 50-motd, labels: {machineconfiguration.openshift.io/role: worker}}
+spec:
+  config:
+    ignition: {version: 3.2.0}
+    storage: {files: [{path: /etc/motd, contents: {source: 'data:,hello'}}, {path: /etc/containerd/config.toml, contents: {source: 'data:,mine'}}]}
+  kernelArguments: [quiet]
+"),
+    ("class.yaml", "{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: bootlace}}"),
+];
+
+/// What `copy-manifests` would list of them.
+const COPIED: &str = r#"{"files": {}, "objects": [
+    {"file": "dns.yaml", "group": "", "kind": "ConfigMap", "namespace": "kube-system", "name": "dns"},
+    {"file": "version.yaml", "group": "bootlace.dev", "kind": "ClusterVersion", "name": "version"},
+    {"file": "workers.yaml", "group": "machineconfiguration.openshift.io", "kind": "MachineConfig", "name": "50-motd"},
+    {"file": "class.yaml", "group": "networking.k8s.io", "kind": "IngressClass", "name": "bootlace"}
+]}"#;
+
 /// What the renderers are given without a release and with a name.
 fn plain_input(settings: &Settings) -> RenderInput<'_> {
     let built_in = release::built_in(&settings.cluster.kubernetes_version);
@@ -53,6 +105,9 @@ fn rich_input(settings: &Settings) -> RenderInput<'_> {
     input.node = "master-1.demo".into();
     input.token = Some(b"abcdef.0123456789abcdef\n".to_vec());
     input.release.digest = Some(digest);
+    input.payload = Some(tree(PAYLOAD));
+    input.manifests = vec![tree(MANIFESTS)];
+    input.copied = Some(COPIED.into());
     for image in input.release.images.values_mut() {
         *image = format!("registry.example/{}@{digest}", image.len());
     }
@@ -64,7 +119,7 @@ fn text(file: &RenderedFile, settings: &Settings) -> String {
     String::from_utf8(file.bytes_of(settings, &read).unwrap()).unwrap()
 }
 
-fn tree(component: &Component, input: &RenderInput<'_>) -> String {
+fn rendered(component: &Component, input: &RenderInput<'_>) -> String {
     let mut tree = String::new();
     for file in component.render(input).unwrap() {
         let place = file
@@ -93,7 +148,7 @@ fn each(mut check: impl FnMut(&Component, &RenderInput<'_>, RenderedFile)) {
 fn without_a_config() {
     let settings = settings();
     for component in Component::ALL {
-        let tree = tree(component, &plain_input(&settings));
+        let tree = rendered(component, &plain_input(&settings));
         insta::assert_snapshot!(format!("plain-{}", component.name), tree);
     }
 }
@@ -102,7 +157,7 @@ fn without_a_config() {
 fn with_everything_set() {
     let settings = rich();
     for component in Component::ALL {
-        let tree = tree(component, &rich_input(&settings));
+        let tree = rendered(component, &rich_input(&settings));
         insta::assert_snapshot!(format!("rich-{}", component.name), tree);
     }
 }
@@ -111,8 +166,8 @@ fn with_everything_set() {
 fn the_same_input_gives_the_same_bytes() {
     let settings = rich();
     for component in Component::ALL {
-        let once = tree(component, &rich_input(&settings));
-        assert_eq!(once, tree(component, &rich_input(&settings)));
+        let once = rendered(component, &rich_input(&settings));
+        assert_eq!(once, rendered(component, &rich_input(&settings)));
     }
 }
 
@@ -188,6 +243,7 @@ fn pods_mount_only_what_is_put_on_the_machine() {
             .map(|(folder, _)| format!("/{folder}")),
     );
     put.extend(machine_files().map(|file| format!("/{}", file.machine)));
+    put.extend(MACHINE_TREES.iter().map(|(_, to)| format!("/{to}")));
     let mut seen = 0;
     each(|_, _, file| {
         let Content::Objects(objects) = &file.content else {
