@@ -1,4 +1,6 @@
-//! The root of every machine: a small Debian with systemd and containerd, never changed once it is made.
+//! The root of every machine, in two layers that never change once they are made: a small Debian with
+//! systemd and containerd, and on top of it the few files that make it a machine of the lab. Making the
+//! first takes minutes; the second can be changed at will.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -12,7 +14,7 @@ use crate::program;
 use crate::progress::Progress;
 use crate::sources::Sources;
 
-/// Changes when the root is made in another way.
+/// Changes when the layers are made in another way.
 const RECIPE: u32 = 1;
 
 /// The release of Debian.
@@ -63,9 +65,10 @@ const EMPTIED: &[&str] = &["var/cache/apt/archives", "var/lib/apt/lists"];
 /// The base root.
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
-    /// What it is made from.
+    /// What Debian's layer is made from.
     pub(crate) key: String,
-    product: Product,
+    debian: Product,
+    settings: Product,
     files: PathBuf,
     mirror: Option<String>,
 }
@@ -74,24 +77,32 @@ impl Base {
     /// Finds out where it is or will be.
     pub(crate) fn find(sources: &Sources, cache: &Cache) -> Result<Self, LabError> {
         let files = sources.path("root");
-        let key = Key::new("base", RECIPE)
+        let key = Key::new("debian", RECIPE)
             .text("suite", SUITE)
             .text("packages", &PACKAGES.join(" "))
-            .text("masked", &MASKED.join(" "))
             .text("architecture", std::env::consts::ARCH)
+            .finish();
+        let settings = Key::new("settings", RECIPE)
+            .text("masked", &MASKED.join(" "))
             .folder(&files)?
             .finish();
         Ok(Self {
-            product: cache.product("base", &key),
+            debian: cache.product("debian", &key),
+            settings: cache.product("settings", &settings),
             key,
             files,
             mirror: std::env::var("BOOTLACE_DEBIAN_MIRROR").ok(),
         })
     }
 
-    /// Returns the root's folder.
-    pub(crate) fn root(&self) -> PathBuf {
-        self.product.path().join("root")
+    /// Returns the folder of Debian's layer.
+    pub(crate) fn debian(&self) -> PathBuf {
+        self.debian.path().join("root")
+    }
+
+    /// Returns both layers, the first on top.
+    pub(crate) fn layers(&self) -> [PathBuf; 2] {
+        [self.settings.path().to_owned(), self.debian()]
     }
 
     /// Says what will be made; none if it is there.
@@ -100,22 +111,23 @@ impl Base {
         let what = format!(
             "make a machine's root with debootstrap (Debian {SUITE}, {count} packages and what they need, about 2 minutes)"
         );
-        (!self.product.is_ready()).then_some(what)
+        (!self.debian.is_ready()).then_some(what)
     }
 
-    /// Makes it, unless it is there.
+    /// Makes both layers, unless they are there.
     pub(crate) fn make(&self, lock: &Lock, progress: &Progress) -> Result<(), LabError> {
-        self.product.make(lock, |folder| {
+        self.debian.make(lock, |folder| {
             let task = progress.task("makes a machine's root");
             let root = folder.join("root");
             self.bootstrap(&root, |line| task.detail(line.trim_start_matches("I: ")))?;
-            task.detail("settles it");
             let mut query = program::command("chroot");
             query.arg(&root).args(["dpkg-query", "--show"]);
             let packages = program::run("listing packages", &mut query, |_| {})?;
             files::write(&folder.join("packages.txt"), packages.as_bytes())?;
-            self.settle(&root)
-        })
+            forget(&root)
+        })?;
+        self.settings
+            .make(lock, |folder| settle(folder, &self.files))
     }
 
     fn bootstrap(&self, root: &Path, on_line: impl Fn(&str) + Sync) -> Result<(), LabError> {
@@ -140,51 +152,78 @@ impl Base {
         program::run("making a machine's root", &mut command, on_line)?;
         Ok(())
     }
-
-    /// Makes a machine of the lab of it.
-    fn settle(&self, root: &Path) -> Result<(), LabError> {
-        for relative in files::below(&self.files)? {
-            let to = root.join(&relative);
-            files::copy(&self.files.join(&relative), &to)?;
-        }
-        let units = root.join("etc/systemd/system");
-        link(
-            "../lab-early.service",
-            &units.join("sysinit.target.wants/lab-early.service"),
-        )?;
-        for unit in MASKED {
-            link("/dev/null", &units.join(unit))?;
-        }
-        // Where others look for the plugins of the network.
-        link("/usr/lib/cni", &root.join("opt/cni/bin"))?;
-        files::folder(&root.join("etc/cni/net.d"))?;
-        files::folder(&root.join("var/log/journal"))?;
-        for folder in EMPTIED {
-            files::remove_folder(&root.join(folder))?;
-            files::folder(&root.join(folder))?;
-        }
-        // Each machine gets its own name and id when it boots; none has a name server.
-        let hostname = root.join("etc/hostname");
-        if hostname.exists() {
-            fs::remove_file(&hostname).map_err(LabError::file("remove", &hostname))?;
-        }
-        for (empty, mode) in [("etc/machine-id", 0o444), ("etc/resolv.conf", 0o644)] {
-            let path = root.join(empty);
-            files::write(&path, b"")?;
-            let mode = fs::Permissions::from_mode(mode);
-            fs::set_permissions(&path, mode).map_err(LabError::file("change", &path))?;
-        }
-        Ok(())
-    }
 }
 
-/// Makes a link in place of whatever is there, and the folders above it.
+/// Removes what a root knows of the computer on which it was made, and what was downloaded for it.
+fn forget(root: &Path) -> Result<(), LabError> {
+    for folder in EMPTIED {
+        files::remove_folder(&root.join(folder))?;
+        files::folder(&root.join(folder))?;
+    }
+    // Each machine gets its own name and id when it boots; none has a name server.
+    let hostname = root.join("etc/hostname");
+    if hostname.exists() {
+        fs::remove_file(&hostname).map_err(LabError::file("remove", &hostname))?;
+    }
+    for (empty, mode) in [("etc/machine-id", 0o444), ("etc/resolv.conf", 0o644)] {
+        let path = root.join(empty);
+        files::write(&path, b"")?;
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(&path, mode).map_err(LabError::file("change", &path))?;
+    }
+    Ok(())
+}
+
+/// Lays out what makes a root a machine of the lab.
+fn settle(layer: &Path, files: &Path) -> Result<(), LabError> {
+    for relative in files::below(files)? {
+        files::copy(&files.join(&relative), &layer.join(&relative))?;
+    }
+    let units = layer.join("etc/systemd/system");
+    link(
+        "../lab-early.service",
+        &units.join("sysinit.target.wants/lab-early.service"),
+    )?;
+    for unit in MASKED {
+        link("/dev/null", &units.join(unit))?;
+    }
+    // Where others look for the plugins of the network.
+    link("/usr/lib/cni", &layer.join("opt/cni/bin"))?;
+    files::folder(&layer.join("etc/cni/net.d"))?;
+    files::folder(&layer.join("var/log/journal"))
+}
+
+/// Makes a link, and the folders above it.
 fn link(to: &str, at: &Path) -> Result<(), LabError> {
     if let Some(parent) = at.parent() {
         files::folder(parent)?;
     }
-    if fs::symlink_metadata(at).is_ok() {
-        fs::remove_file(at).map_err(LabError::file("remove", at))?;
-    }
     symlink(to, at).map_err(LabError::file("make the link", at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_s_settings_are_laid_out_as_on_the_machine() {
+        let layer = tempfile::tempdir().unwrap();
+        settle(layer.path(), &Sources::own().path("root")).unwrap();
+        let early = layer.path().join("usr/local/sbin/lab-early");
+        assert_eq!(
+            fs::metadata(early).unwrap().permissions().mode() & 0o777,
+            0o755
+        );
+        let wants = layer
+            .path()
+            .join("etc/systemd/system/sysinit.target.wants/lab-early.service");
+        assert!(fs::metadata(wants).unwrap().is_file());
+        let masked = layer.path().join("etc/systemd/system/apt-daily.timer");
+        assert_eq!(fs::read_link(masked).unwrap(), Path::new("/dev/null"));
+        let config = fs::read_to_string(layer.path().join("etc/containerd/config.toml")).unwrap();
+        assert!(
+            config.contains("sandbox_image = \"registry.bootlace.test/pause:1\""),
+            "{config}"
+        );
+    }
 }

@@ -49,6 +49,9 @@ pub enum LabError {
         /// The last lines that it printed.
         output: String,
     },
+    /// A machine could not be used.
+    #[error(transparent)]
+    Machine(#[from] bootlace_machines::MachineError),
     /// A file of the lab is not as it must be.
     #[error("{}: {reason}", path.display())]
     Source {
@@ -80,6 +83,7 @@ impl LabError {
             Self::NotReady { .. } => {
                 "`cargo run -p bootlace-lab -- prepare` makes what is missing".into()
             }
+            Self::Machine(error) => return error.hints(),
             Self::File { .. } | Self::Program { .. } | Self::Source { .. } => return Vec::new(),
         };
         vec![hint]

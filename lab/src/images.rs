@@ -217,7 +217,7 @@ impl<'a> Kitchen<'a> {
         self.kubernetes(from, "kube-proxy", &base, || {
             let layer = Layer::default().file(&in_bin("kube-proxy"), &program, 0o755);
             let nft = Path::new("/usr/sbin/nft");
-            libraries::add(layer, &from.base.root(), "usr/sbin/nft", nft)
+            libraries::add(layer, &from.base.debian(), "usr/sbin/nft", nft)
         })
     }
 
@@ -253,7 +253,7 @@ impl<'a> Kitchen<'a> {
             entrypoint: None,
         };
         self.make(&recipe, || {
-            let busybox = from.base.root().join("bin/busybox");
+            let busybox = from.base.debian().join("bin/busybox");
             let mut command = program::command(&busybox.to_string_lossy());
             let applets = program::run("listing applets", command.arg("--list-full"), |_| {})?;
             let mut layer = Layer::default()

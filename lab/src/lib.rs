@@ -10,6 +10,7 @@
 //! | `base` | the root of every machine |
 //! | `layer`, `oci`, `libraries`, `images` | images, without a daemon |
 //! | `payload` | the release: manifests and images that name each other by digest |
+//! | `store` | containerd's disk with all images in it, shared by new machines |
 //! | `prepare`, `ready` | all of that in order; the record of where it is |
 //! | `cache`, `key`, `sources` | what is whole and what it was made from |
 //! | `program`, `progress`, `files` | running, telling, reading and writing |
@@ -36,6 +37,7 @@ mod programs;
 mod progress;
 mod ready;
 mod sources;
+mod store;
 
 pub use error::LabError;
 pub use prepare::{Wanted, prepare};

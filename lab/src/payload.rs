@@ -33,6 +33,8 @@ const MARKER: &str = "IMAGE(";
 pub(crate) struct Payload {
     /// Its folder.
     pub(crate) folder: PathBuf,
+    /// All its images.
+    pub(crate) images: Vec<ReleaseImage>,
 }
 
 impl Payload {
@@ -106,6 +108,7 @@ impl Release<'_> {
         })?;
         Ok(Payload {
             folder: product.path().to_owned(),
+            images: self.images,
         })
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 use crate::base::Base;
 use crate::cache::{Cache, Lock};
 use crate::error::LabError;
-use crate::images::{Ingredients, Kitchen};
+use crate::images::{BOOTLACE, Ingredients, Kitchen, ReleaseImage};
 use crate::packages;
 use crate::payload::{self, Release};
 use crate::program;
@@ -14,6 +14,7 @@ use crate::programs::{self, MODULES, Programs};
 use crate::progress::Progress;
 use crate::ready::{self, Lab, ProgramFolders, Ready};
 use crate::sources::Sources;
+use crate::store::Stores;
 
 /// What shall be prepared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -173,13 +174,30 @@ fn finish(
         bootlace,
     };
     let payload = release.make(from.sources, cache, lock, progress)?;
+    let mut layers = vec![from.kubernetes.layer()];
+    layers.extend(from.base.layers());
+    let stores = Stores {
+        cache,
+        lock,
+        progress,
+        layers: &layers,
+        base: &from.base.key,
+    };
+    // bootlace is built far more often than the rest, so its image comes on top of theirs.
+    let is_own = |image: &&ReleaseImage| image.name == BOOTLACE;
+    let (own, others): (Vec<_>, Vec<_>) = payload.images.iter().partition(is_own);
+    let mut store = stores.make("store", &others, None)?;
+    if !own.is_empty() {
+        store = stores.make("store-own", &own, Some(&store))?;
+    }
     if bootlace.is_none() {
         progress.line("the payload has no image of bootlace; `--bootlace FILE` adds it");
     }
     Ok(Lab {
         programs,
-        base: from.base.root(),
-        layers: vec![from.kubernetes.layer(), from.base.root()],
+        base: from.base.debian(),
+        layers,
+        image_store: store,
         release: payload.release(),
         bundle: payload.bundle(),
         payload: payload.folder,

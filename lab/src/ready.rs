@@ -41,9 +41,10 @@ pub struct Lab {
     /// Programs that were built.
     #[serde(flatten)]
     pub programs: ProgramFolders,
-    /// The root of a machine without Kubernetes.
+    /// Debian's layer of a machine's root.
     pub base: PathBuf,
-    /// What a machine's root is read from, the first on top: kubelet, kubeadm and kubectl, then the base.
+    /// What a machine's root is read from, the first on top: kubelet, kubeadm and kubectl,
+    /// then the settings of a lab machine, then Debian.
     pub layers: Vec<PathBuf>,
     /// The payload: the release's folder and the archive of its images.
     pub payload: PathBuf,
@@ -51,6 +52,8 @@ pub struct Lab {
     pub release: PathBuf,
     /// The archive of the release's images.
     pub bundle: PathBuf,
+    /// What `/var/lib/containerd` of a machine begins with, so that it has all of the release's images.
+    pub image_store: PathBuf,
     /// The same images under the names that kubeadm wants.
     pub kubeadm_images: PathBuf,
     /// The unit of the kubelet that kubeadm wants to find.
@@ -123,13 +126,18 @@ impl Ready {
         let programs = &self.programs;
         let mut folders = vec![&programs.kubernetes, &programs.etcd, &programs.coredns];
         if let Some(lab) = &self.lab {
-            folders.extend([&lab.base, &lab.payload, &lab.kubeadm_images]);
+            folders.extend([
+                &lab.base,
+                &lab.payload,
+                &lab.kubeadm_images,
+                &lab.image_store,
+            ]);
         }
         folders
     }
 }
 
-/// Removes payloads that no checkout uses any more; a new one is made with each build of bootlace.
+/// Removes payloads and image stores that no checkout uses any more; new ones come with each build of bootlace.
 pub(crate) fn prune(cache: &Cache, lock: &Lock) -> Result<(), LabError> {
     let folder = cache.root().join("checkouts");
     let mut used = Vec::new();
@@ -138,12 +146,19 @@ pub(crate) fn prune(cache: &Cache, lock: &Lock) -> Result<(), LabError> {
         let text = fs::read(&path).map_err(LabError::file("read", &path))?;
         let ready = serde_json::from_slice::<Ready>(&text).ok();
         match ready.filter(|ready| ready.checkout.exists()) {
-            Some(ready) => used.extend(ready.lab.map(|lab| lab.payload)),
+            Some(Ready { lab: Some(lab), .. }) => {
+                // The store is a folder in its product.
+                let store = lab.image_store.parent().map(Path::to_owned);
+                used.extend([lab.payload].into_iter().chain(store));
+            }
+            Some(_) => {}
             // Of a checkout that is gone, or of another version of this program.
             None => fs::remove_file(&path).map_err(LabError::file("remove", &path))?,
         }
     }
-    cache.prune(lock, "payload", &used)?;
+    for product in ["payload", "store-own"] {
+        cache.prune(lock, product, &used)?;
+    }
     Ok(())
 }
 

@@ -196,9 +196,9 @@ fn undo_killed(lab: &Lab, root: &Path, longest: Duration, dice: &mut Dice) -> u3
     let state = TargetPath::new("/var").unwrap();
     let left = Snapshot::of_folder(root, &[state]).unwrap();
     assert!(
-        left.0.len() == 1,
+        left.files.len() == 1,
         "left behind: {:?}",
-        left.0.keys().collect::<Vec<_>>()
+        left.files.keys().collect::<Vec<_>>()
     );
     kills
 }

@@ -59,6 +59,8 @@ pub struct MachineSpec {
     pub address: Ipv4Addr,
     /// What its root is read from, the first on top; they are never changed.
     pub layers: Vec<PathBuf>,
+    /// What its disk for containers begins with: a folder that was `/var/lib/containerd` of a machine.
+    pub images: Option<PathBuf>,
     /// What of the host it sees.
     pub binds: Vec<Bind>,
     /// Files that it has besides.
@@ -116,15 +118,7 @@ impl Machines {
             mode: 0o644,
             content: format!("ADDRESS={}/{}\n", record.address, network::PREFIX).into_bytes(),
         });
-        let made = state::folder(&folder)
-            .and_then(|()| state::write(&machine.places().record(), &record))
-            .and_then(|()| machine.mount())
-            .and_then(|()| {
-                files
-                    .iter()
-                    .try_for_each(|file| seed::write(&machine.root(), file))
-            });
-        match made {
+        match fill(&machine, &record, &files, spec.images.as_deref()) {
             Ok(()) => Ok(machine),
             Err(error) => {
                 machine.remove_locked(&lock)?;
@@ -202,7 +196,7 @@ impl Machines {
             return refuse(format!("machine {} has no root", spec.name));
         }
         let hosts = spec.binds.iter().map(|bind| &bind.from);
-        for path in spec.layers.iter().chain(hosts) {
+        for path in spec.layers.iter().chain(&spec.images).chain(hosts) {
             if !path.exists() || !path.is_absolute() {
                 return refuse(format!(
                     "{} is not there, or not an absolute path",
@@ -322,6 +316,25 @@ impl Machines {
     fn lock_file(&self) -> PathBuf {
         self.folder.join("lock")
     }
+}
+
+/// Makes all of a new machine that is there before it boots.
+fn fill(
+    machine: &Machine,
+    record: &MachineRecord,
+    files: &[SeedFile],
+    images: Option<&Path>,
+) -> Result<()> {
+    let places = machine.places();
+    state::folder(&places.folder)?;
+    state::write(&places.record(), record)?;
+    machine.mount()?;
+    if let Some(images) = images {
+        seed::disk(images, &places.disk())?;
+    }
+    files
+        .iter()
+        .try_for_each(|file| seed::write(&machine.root(), file))
 }
 
 /// Tells whether a path still leads to an open file.

@@ -1,5 +1,6 @@
 //! A machine in memory below the engine's port, made to be broken at every point.
 
+mod cluster;
 mod dir;
 mod disk;
 mod durability;
@@ -7,9 +8,11 @@ mod errno;
 mod faults;
 mod host;
 mod inode;
+mod live_port;
 mod log;
 mod port;
 mod program;
+mod running;
 mod state;
 mod url;
 mod walk;
@@ -23,5 +26,6 @@ pub use errno::Errno;
 pub use faults::{Counters, Operation, OperationKind, When};
 pub use host::{Death, FakeHost};
 pub use program::{Script, failed, printed};
+pub use running::{Ailment, archive};
 pub use url::Trouble;
 pub use world::World;

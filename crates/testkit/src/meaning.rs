@@ -30,7 +30,7 @@ pub fn meaning_of(tree: &Snapshot) -> Snapshot {
         digests: OnceCell::new(),
     };
     let mut meant = tree.clone();
-    for entry in meant.0.values_mut() {
+    for entry in meant.files.values_mut() {
         if let EntryKind::File(content) = &mut entry.kind
             && let Ok(text) = std::str::from_utf8(content)
             && let Some(translated) = translator.translate(text)
@@ -85,7 +85,7 @@ impl Translator<'_> {
     fn digests(&self) -> &BTreeMap<String, TargetPath> {
         self.digests.get_or_init(|| {
             let mut digests = BTreeMap::new();
-            for (path, entry) in self.tree.0.iter().rev() {
+            for (path, entry) in self.tree.files.iter().rev() {
                 if let EntryKind::File(content) = &entry.kind {
                     digests.insert(Digest::of(content).hex(), path.clone());
                 }

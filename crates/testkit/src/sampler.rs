@@ -8,11 +8,15 @@
 //! | `set-units` | `put-units` | enables by links and presets, disables, masks |
 //! | `initialise` | `lay-out` | commands that may and may not be repeated, and how each is undone |
 //! | `download` | `lay-out` | a download with troubles; yields facts |
+//! | `load-images` | `lay-out` | starts a unit that runs already, loads images of which one is there |
+//! | `start` | `load-images`, `make-keys` | checks; units with every kind of product, static pods, waits |
+//! | `apply` | `start` | objects of an API, waits for what becomes of them |
 //! | `remove-old` | `lay-out` | removes a file, a link, a tree; ends an expectation |
 //! | `never` | `lay-out` | is skipped |
 //! | `report` | all | uses facts, waits for a program and a URL, lists files |
 
 mod files;
+mod live;
 mod machine;
 mod parts;
 mod world;
@@ -31,6 +35,9 @@ pub static SEQUENCE: Sequence = Sequence {
         &machine::SET_UNITS,
         &machine::INITIALISE,
         &machine::DOWNLOAD,
+        &live::LOAD_IMAGES,
+        &live::START,
+        &live::APPLY,
         &files::REMOVE_OLD,
         &files::NEVER,
         &files::REPORT,
@@ -41,7 +48,8 @@ pub static SEQUENCE: Sequence = Sequence {
 mod tests {
     use std::collections::BTreeSet;
 
-    use bootlace_model::effect::{Effect, EffectKind};
+    use bootlace_model::check::Test;
+    use bootlace_model::effect::{Effect, EffectKind, Product};
     use bootlace_model::expect::Claim;
     use bootlace_model::fact::Facts;
     use bootlace_model::probe::{Answer, FileTree, Probe};
@@ -68,7 +76,7 @@ mod tests {
             .iter()
             .map(|step| step.plan(&settings, &facts()).unwrap());
         let effects = plans.flat_map(|decision| match decision {
-            Decision::Do(effects) => effects,
+            Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
             Decision::Skip { .. } => vec![],
         });
         effects.collect()
@@ -77,8 +85,8 @@ mod tests {
     #[test]
     fn every_kind_of_effect_is_tried() {
         use EffectKind::{
-            DropPath, Fetch, IssueCertificate, MakeDirectory, MakeKey, MakeLink, PutFile,
-            RunCommand, SetUnit,
+            ApplyObjects, Await, DropPath, Fetch, ImportImages, IssueCertificate, MakeDirectory,
+            MakeKey, MakeLink, PutFile, RunCommand, SetUnit, StartUnit,
         };
         let all = [
             PutFile,
@@ -90,6 +98,10 @@ mod tests {
             SetUnit,
             RunCommand,
             Fetch,
+            StartUnit,
+            ImportImages,
+            ApplyObjects,
+            Await,
         ];
         let found: Vec<EffectKind> = effects().iter().map(Effect::kind).collect();
         for kind in all {
@@ -115,9 +127,12 @@ mod tests {
                 Claim::Unit { .. } => "unit",
                 Claim::Succeeds { .. } => "succeeds",
                 Claim::Answers { .. } => "answers",
+                Claim::Running { .. } => "running",
+                Claim::Api(_) => "api",
+                Claim::Images { .. } => "images",
             })
             .collect();
-        assert_eq!(claims.len(), 10, "{claims:?}");
+        assert_eq!(claims.len(), 13, "{claims:?}");
         let asks = SEQUENCE.steps.iter().flat_map(|step| {
             step.asks(&settings)
                 .into_iter()
@@ -134,6 +149,44 @@ mod tests {
             })
             .collect();
         assert_eq!(probes.len(), 6, "{probes:?}");
+    }
+
+    #[test]
+    fn every_kind_of_product_and_check_is_tried() {
+        let products = effects();
+        let products: BTreeSet<&str> = products
+            .iter()
+            .flat_map(Effect::products)
+            .map(|product| match product {
+                Product::Path(_) => "path",
+                Product::Pods => "pods",
+                Product::Image(_) => "image",
+                Product::Mounts(_) => "mounts",
+                Product::Interface(_) => "interface",
+                Product::PacketTable(_) => "packet table",
+                Product::Cgroup(_) => "control group",
+            })
+            .collect();
+        assert_eq!(products.len(), 7, "{products:?}");
+        let steps = SEQUENCE.steps.iter();
+        let checks: BTreeSet<&str> = steps
+            .flat_map(|step| step.checks(&env::settings()))
+            .map(|check| match check.test {
+                Test::LiveRoot => "live root",
+                Test::Root => "root",
+                Test::PortFree(_) => "port",
+                Test::Program { .. } => "program",
+                Test::Runtime => "runtime",
+                Test::Empty(_) => "empty",
+                Test::Room { .. } => "room",
+                Test::Clock { .. } => "clock",
+                Test::NoSwap => "swap",
+                Test::Cgroups(_) => "control groups",
+                Test::NodeName(_) => "node name",
+                Test::Pinned(_) => "pinned",
+            })
+            .collect();
+        assert_eq!(checks.len(), 12, "{checks:?}");
     }
 
     #[test]

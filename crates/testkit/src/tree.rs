@@ -38,25 +38,33 @@ pub enum EntryKind {
     Other(String),
 }
 
-/// A tree by path, the root first. Paths are those on the target, whatever folder it lies in.
+/// A tree by path, the root first, and what runs beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Snapshot(pub BTreeMap<TargetPath, Entry>);
+pub struct Snapshot {
+    /// What lies where. Paths are those on the target, whatever folder it lies in.
+    pub files: BTreeMap<TargetPath, Entry>,
+    /// Units, pods and the like, in words; a real folder has none.
+    pub running: BTreeMap<String, String>,
+}
 
 impl Snapshot {
-    /// Takes the fake machine's disk as processes see it, crashed or not.
+    /// Takes the fake machine as it is when it is left alone for a while, crashed or not.
     pub fn of_fake(host: &FakeHost, without: &[TargetPath]) -> Self {
-        Self(host.entries()).without(without)
+        let (files, running) = host.everything();
+        Self { files, running }.without(without)
     }
 
     /// Takes a real folder as if it were the root.
     pub fn of_folder(root: &std::path::Path, without: &[TargetPath]) -> std::io::Result<Self> {
-        Ok(Self(folder::entries(root)?).without(without))
+        let files = folder::entries(root)?;
+        let running = BTreeMap::new();
+        Ok(Self { files, running }.without(without))
     }
 
     /// Leaves paths and all below them out.
     #[must_use]
     pub fn without(mut self, paths: &[TargetPath]) -> Self {
-        self.0
+        self.files
             .retain(|path, _| !paths.iter().any(|left_out| path.below(left_out).is_some()));
         self
     }
@@ -69,7 +77,7 @@ impl Snapshot {
     /// Returns what a file holds, if one is there.
     pub fn content(&self, path: &str) -> Option<&[u8]> {
         let path = TargetPath::new(path).ok()?;
-        match &self.0.get(&path)?.kind {
+        match &self.files.get(&path)?.kind {
             EntryKind::File(content) => Some(content),
             _ => None,
         }

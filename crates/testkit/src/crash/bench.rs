@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::slice::from_ref;
+use std::time::Duration;
 
+use bootlace_engine::port::Host;
 use bootlace_engine::{Engine, Options, RunReport};
 use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
@@ -14,6 +16,9 @@ use crate::env::{self, Unseen};
 use crate::fake::{FakeHost, Operation};
 use crate::meaning::meaning_of;
 use crate::tree::Snapshot;
+
+/// How long a machine needs after a boot until all that it runs is up.
+const A_MOMENT: Duration = Duration::from_secs(10);
 
 /// What should not have happened, in words.
 #[derive(Clone, PartialEq, Eq)]
@@ -91,6 +96,10 @@ impl Bench {
         bench
             .run(&host)
             .map_err(|fault| Wrong::fault("an undisturbed run", &fault))?;
+        if let Some(path) = host.take_unanswered().first() {
+            let what = format!("the fake API was asked for {path}, which it does not know");
+            return Err(Wrong(what));
+        }
         bench.finish = meaning_of(&bench.tree(&host));
         bench.operations = host.trace();
         let counters = host.counters();
@@ -171,6 +180,9 @@ impl Bench {
         }
         let compared = self.finish.compare(&meaning_of(&self.tree(host)));
         compared.map_err(|difference| Wrong(format!("after going on {difference}")))?;
+        // A machine that has just booted is not up yet, and steps that are done do not wait.
+        let waited = host.sleep(A_MOMENT);
+        waited.map_err(|error| Wrong(error.to_string()))?;
         let verified = self
             .verify(host)
             .map_err(|fault| Wrong::fault("verifying", &fault))?;

@@ -25,11 +25,24 @@ pub enum OperationKind {
     Lock,
     Run,
     Fetch,
+    StartUnit,
+    ImportImages,
+    RemoveProduct,
+    Apply,
+    /// A question to an API; few of them change something.
+    Ask,
+    /// A question to the machine; none of them changes anything.
+    Look,
     /// A change that a scripted program makes while it runs.
     ByProgram,
 }
 
 impl OperationKind {
+    /// Tells whether something that only looks may do it.
+    pub fn may_look(self) -> bool {
+        matches!(self, Self::Run | Self::Ask | Self::Look)
+    }
+
     /// Returns the verb of error messages.
     pub(crate) fn verb(self) -> &'static str {
         match self {
@@ -38,7 +51,7 @@ impl OperationKind {
             Self::SetAttributes => "set the attributes of",
             Self::SetOwner => "set the owner of",
             Self::Rename => "rename",
-            Self::Remove | Self::RemoveDirectory => "remove",
+            Self::Remove | Self::RemoveDirectory | Self::RemoveProduct => "remove",
             Self::SyncFiles | Self::SyncDirectories | Self::SyncLog => "sync",
             Self::OpenLog => "open",
             Self::Append | Self::ByProgram => "write",
@@ -46,6 +59,11 @@ impl OperationKind {
             Self::Lock => "lock",
             Self::Run => "run",
             Self::Fetch => "fetch",
+            Self::StartUnit => "start",
+            Self::ImportImages => "import",
+            Self::Apply => "apply",
+            Self::Ask => "ask for",
+            Self::Look => "look at",
         }
     }
 }

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bootlace_engine::port::{Command, HostResult, Output};
+use bootlace_model::effect::Product;
 use bootlace_model::path::TargetPath;
 
 use super::disk::{Disk, ROOT};
@@ -13,12 +15,16 @@ use super::errno::Errno;
 use super::faults::{Counters, Faults, Operation, Point, When};
 use super::inode::{Kind, Meta};
 use super::program::Program;
+use super::running::{Ailment, Running};
 use super::state::{Held, IDENTITY, Shared, State};
 use super::url::{Trouble, Url};
 use super::walk::LostWay;
 use super::world::{World, lost_way};
 use crate::dice::Dice;
 use crate::tree::{Entry, EntryKind};
+
+/// How long whatever is under way on the machine takes at most.
+const A_WHILE: Duration = Duration::from_secs(10);
 
 /// A machine in memory, below the same port as the real one.
 ///
@@ -64,6 +70,7 @@ impl FakeHost {
             asked: VecDeque::new(),
             runs: BTreeMap::new(),
             inputs: Vec::new(),
+            running: Running::new(),
         };
         Self {
             shared: Shared::new(state),
@@ -82,11 +89,7 @@ impl FakeHost {
     /// Changes the machine from outside, durably and without counting: sets it up, or edits by hand.
     pub fn set_up<T>(&self, change: impl FnOnce(&mut World<'_>) -> HostResult<T>) -> HostResult<T> {
         let mut state = self.shared.lock();
-        let result = change(&mut World {
-            state: &mut state,
-            counted: false,
-            times_run: 0,
-        });
+        let result = change(&mut World::beside(&mut state));
         state.disk.sync_all();
         result
     }
@@ -120,15 +123,30 @@ impl FakeHost {
         self.shared.lock().asked.drain(..).collect()
     }
 
+    /// Adds to what a unit makes when it is started.
+    pub fn unit_leaves(&self, unit: &str, products: Vec<Product>) {
+        self.shared.lock().running.add_leaves(unit, products);
+    }
+
+    /// Lets something be wrong with the machine, until it is healed.
+    pub fn ail(&self, ailment: Ailment) {
+        self.shared.lock().running.ail(ailment);
+    }
+
+    /// Lets nothing be wrong with the machine any more.
+    pub fn heal(&self) {
+        self.shared.lock().running.heal();
+    }
+
+    /// Takes the list of what the API was asked for and has no route to.
+    pub fn take_unanswered(&self) -> Vec<String> {
+        self.shared.lock().running.take_unanswered()
+    }
+
     /// Lets another process hold a lock, until a power cut or [`FakeHost::release_lock`].
     pub fn hold_lock(&self, path: &str, holder: &str) -> HostResult<()> {
         let mut state = self.shared.lock();
-        World {
-            state: &mut state,
-            counted: false,
-            times_run: 0,
-        }
-        .write(path, b"")?;
+        World::beside(&mut state).write(path, b"")?;
         let ino = state
             .disk
             .walk(path)
@@ -203,41 +221,18 @@ impl FakeHost {
         self.shared.lock().trace.clone()
     }
 
-    /// Lists everything on the disk, as processes see it.
-    pub(crate) fn entries(&self) -> BTreeMap<TargetPath, Entry> {
-        let state = self.shared.lock();
-        let mut entries = BTreeMap::new();
-        let mut next = vec![(ROOT, TargetPath::root())];
-        while let Some((ino, path)) = next.pop() {
-            let Ok(inode) = state.disk.inode(ino) else {
-                continue;
-            };
-            let kind = match &inode.kind {
-                Kind::File(data) => EntryKind::File(data.now.clone()),
-                Kind::Link(target) => EntryKind::Link(target.clone()),
-                Kind::Directory(names) => {
-                    // The disk takes no name that a path could not have.
-                    let below = names.now.iter();
-                    next.extend(below.filter_map(|(name, ino)| Some((ino, path.join(name).ok()?))));
-                    EntryKind::Directory
-                }
-            };
-            let Meta {
-                mode,
-                owner,
-                xattrs,
-            } = inode.meta.now.clone();
-            entries.insert(
-                path,
-                Entry {
-                    kind,
-                    mode,
-                    owner,
-                    xattrs,
-                },
-            );
+    /// Lists everything on the disk, as processes see it, and what runs.
+    ///
+    /// What is under way comes to its end first, on a copy: a machine that is left alone for a
+    /// while. Otherwise what is found would depend on how long somebody looked at something else.
+    pub(crate) fn everything(&self) -> (BTreeMap<TargetPath, Entry>, BTreeMap<String, String>) {
+        let mut state = self.shared.lock().clone();
+        for _ in 0..2 {
+            state.settle();
+            state.pass_time(A_WHILE);
         }
-        entries
+        state.settle();
+        (entries(&state), state.what_runs())
     }
 
     /// Ends the process or the machine, and begins anew: handles die, locks are free, faults are
@@ -250,10 +245,12 @@ impl FakeHost {
             Death::Kill => state.locks.retain(|_, held| held.life.is_none()),
             Death::PowerCut { seed } => {
                 state.disk.power_cut(Weather::of(seed));
+                state.power_off();
                 state.locks.clear();
                 state.boots += 1;
-                let down = std::time::Duration::from_secs(30 + seed % 60);
+                let down = Duration::from_secs(30 + seed % 60);
                 state.pass_time(down);
+                state.boot();
             }
         }
         drop(state);
@@ -272,4 +269,40 @@ impl fmt::Debug for FakeHost {
             .field("counters", &state.counters)
             .finish_non_exhaustive()
     }
+}
+
+/// Lists everything on a disk, as processes see it.
+fn entries(state: &State) -> BTreeMap<TargetPath, Entry> {
+    let mut entries = BTreeMap::new();
+    let mut next = vec![(ROOT, TargetPath::root())];
+    while let Some((ino, path)) = next.pop() {
+        let Ok(inode) = state.disk.inode(ino) else {
+            continue;
+        };
+        let kind = match &inode.kind {
+            Kind::File(data) => EntryKind::File(data.now.clone()),
+            Kind::Link(target) => EntryKind::Link(target.clone()),
+            Kind::Directory(names) => {
+                // The disk takes no name that a path could not have.
+                let below = names.now.iter();
+                next.extend(below.filter_map(|(name, ino)| Some((ino, path.join(name).ok()?))));
+                EntryKind::Directory
+            }
+        };
+        let Meta {
+            mode,
+            owner,
+            xattrs,
+        } = inode.meta.now.clone();
+        entries.insert(
+            path,
+            Entry {
+                kind,
+                mode,
+                owner,
+                xattrs,
+            },
+        );
+    }
+    entries
 }

@@ -19,11 +19,12 @@ use super::faults::OperationKind;
 use super::host::FakeHost;
 use super::inode::{Ino, Kind, Meta};
 use super::log::{FakeLock, FakeLog};
+use super::running::NODE_NAME;
 use super::state::{Held, IDENTITY, State, refusal};
 use super::world::lost_way;
 
 impl FakeHost {
-    fn alive(&self) -> HostResult<std::sync::MutexGuard<'_, State>> {
+    pub(super) fn alive(&self) -> HostResult<std::sync::MutexGuard<'_, State>> {
         let state = self.shared.lock();
         if state.crashed {
             Err(HostError::Crashed)
@@ -242,7 +243,9 @@ impl Host for FakeHost {
         if state.stop {
             return Err(HostError::Stopped);
         }
+        state.settle();
         state.pass_time(how_long);
+        state.settle();
         Ok(())
     }
 
@@ -264,7 +267,7 @@ impl Host for FakeHost {
 
     fn host_name(&self) -> HostResult<String> {
         drop(self.alive()?);
-        Ok("fake-0".into())
+        Ok(NODE_NAME.into())
     }
 
     fn identity(&self) -> Owner {

@@ -61,6 +61,9 @@ impl State {
     fn perform(&mut self, command: &Command<'_>, line: &str) -> HostResult<Output> {
         let missing = || refusal(OperationKind::Run, line, Errno::ENOENT);
         let name = command.argv.first().map(String::as_str).unwrap_or_default();
+        if name == "systemctl" && !self.programs.contains_key(name) {
+            return self.systemctl(command);
+        }
         let program = self.programs.get(name).cloned().ok_or_else(missing)?;
         if let Some(directory) = command.directory.map(TargetPath::as_str) {
             let found = self.disk.walk(directory);

@@ -13,6 +13,7 @@ use super::errno::Errno;
 use super::faults::{Counters, Faults, Operation, OperationKind, Verdict, When};
 use super::inode::Ino;
 use super::program::Program;
+use super::running::Running;
 use super::url::Url;
 use crate::dice::Dice;
 
@@ -52,6 +53,7 @@ pub(crate) struct State {
     /// How often each program was run.
     pub(crate) runs: BTreeMap<String, u64>,
     pub(crate) inputs: Vec<TargetPath>,
+    pub(crate) running: Running,
 }
 
 /// A handle on the shared state.

@@ -1,11 +1,15 @@
 //! The fake must be trustworthy: what it does is compared with rules, and with a real filesystem.
 
+mod cluster;
 mod durability;
 mod faults;
 mod machine;
 mod oracle;
+mod running;
 
-use bootlace_engine::port::{Dir, Host};
+use std::time::Duration;
+
+use bootlace_engine::port::{Command, Dir, Host};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 
@@ -18,6 +22,21 @@ fn path(text: &str) -> TargetPath {
 
 fn dir(host: &FakeHost, text: &str) -> Box<dyn Dir> {
     host.open_dir(&path(text)).unwrap().unwrap()
+}
+
+/// Stops a unit as a person would, and as undo does.
+fn stop(host: &FakeHost, unit: &str) {
+    let argv = ["systemctl", "stop", unit].map(ToOwned::to_owned);
+    let within = Duration::from_secs(5);
+    let (env, directory, keep) = (vec![], None, 100);
+    let command = Command {
+        argv: &argv,
+        env,
+        directory,
+        within,
+        keep,
+    };
+    assert_eq!(host.run(&command).unwrap().code, Some(0));
 }
 
 fn mode(mode: u32) -> Attributes {
@@ -35,7 +54,7 @@ fn sync_file(host: &FakeHost, folder: &str, name: &str) {
 
 /// Lists the disk on one line: `a=content d/ l->target`, modes only where they are unusual.
 fn listing(host: &FakeHost) -> String {
-    let entries = Snapshot::of_fake(host, &[]).0;
+    let entries = Snapshot::of_fake(host, &[]).files;
     let line = entries
         .iter()
         .filter(|(path, _)| path.as_str() != "/")

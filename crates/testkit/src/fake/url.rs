@@ -61,13 +61,12 @@ impl State {
     fn ask(&mut self, url: &str) -> Result<u16, String> {
         self.asked.push_back(url.to_owned());
         let refused = || "the connection is refused".to_owned();
-        match self
-            .urls
-            .get_mut(url)
-            .ok_or_else(refused)?
-            .troubles
-            .pop_front()
-        {
+        self.settle();
+        let health = port_of(url).and_then(|port| self.health_on(port));
+        let Some(scripted) = self.urls.get_mut(url) else {
+            return health.ok_or_else(refused);
+        };
+        match scripted.troubles.pop_front() {
             None => Ok(200),
             Some(Trouble::Status(status)) => Ok(status),
             Some(Trouble::Refused) => Err(refused()),
@@ -86,6 +85,13 @@ impl State {
         }
         Ok(content)
     }
+}
+
+/// Returns the port of a URL on this machine itself.
+fn port_of(url: &str) -> Option<u16> {
+    let (_, rest) = url.split_once("://127.0.0.1:")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
 }
 
 fn failure(request: &FetchRequest<'_>, reason: String) -> HostError {

@@ -29,7 +29,46 @@ impl std::fmt::Debug for World<'_> {
     }
 }
 
+impl<'a> World<'a> {
+    /// Looks at the machine from beside it: what is changed so is not counted.
+    pub(super) fn beside(state: &'a mut State) -> Self {
+        Self {
+            state,
+            counted: false,
+            times_run: 0,
+        }
+    }
+}
+
 impl World<'_> {
+    /// Installs a unit whose process stays, and enables it if a boot shall start it.
+    pub fn install_unit(&mut self, unit: &str, is_enabled: bool) -> HostResult<()> {
+        let file = format!("/usr/lib/systemd/system/{unit}");
+        let text = "[Service]\nExecStart=/usr/bin/stay\n[Install]\nWantedBy=multi-user.target\n";
+        self.write(&file, text.as_bytes())?;
+        if is_enabled {
+            let wants = "/etc/systemd/system/multi-user.target.wants";
+            self.make_link(&format!("{wants}/{unit}"), &file)?;
+        }
+        Ok(())
+    }
+
+    /// Loads images into the container runtime, which must run.
+    pub fn load_images(&mut self, images: &[&str]) -> HostResult<()> {
+        let images: Vec<String> = images.iter().map(|image| (*image).to_owned()).collect();
+        self.state.load_images(&images)
+    }
+
+    /// Starts a unit.
+    pub fn start_unit(&mut self, unit: &str) -> HostResult<()> {
+        self.state.start(unit, false)
+    }
+
+    /// Stops a unit; what its process made stays.
+    pub fn stop_unit(&mut self, unit: &str) {
+        self.state.stop(unit);
+    }
+
     /// Reads a file; none if there is none.
     pub fn read(&self, path: &str) -> HostResult<Option<Vec<u8>>> {
         let found = self

@@ -29,7 +29,7 @@ struct Certificate {
 impl Papers {
     pub(super) fn of(tree: &Snapshot) -> Self {
         let mut papers = Self::default();
-        for (path, entry) in &tree.0 {
+        for (path, entry) in &tree.files {
             if let EntryKind::File(content) = &entry.kind
                 && let Ok(text) = std::str::from_utf8(content)
             {

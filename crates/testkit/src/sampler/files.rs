@@ -27,6 +27,7 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
     about: &ABOUT_LAY_OUT,
     needs: &[],
     uses: &[],
+    checks: Vec::new,
     asks: || {
         let program = vec!["sampler-look".into()];
         vec![
@@ -143,6 +144,7 @@ pub(super) const REMOVE_OLD: SampleStep = SampleStep {
     about: &ABOUT_REMOVE_OLD,
     needs: &["lay-out"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, _| {
@@ -168,6 +170,7 @@ pub(super) const NEVER: SampleStep = SampleStep {
     about: &ABOUT_NEVER,
     needs: &["lay-out"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, _| {
@@ -190,8 +193,10 @@ pub(super) const REPORT: SampleStep = SampleStep {
         "download",
         "remove-old",
         "never",
+        "apply",
     ],
     uses: &["sampler.answer", "sampler.note"],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, facts| {

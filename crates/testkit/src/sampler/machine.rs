@@ -49,6 +49,7 @@ pub(super) const MAKE_KEYS: SampleStep = SampleStep {
     about: &ABOUT_MAKE_KEYS,
     needs: &["lay-out"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, _| {
@@ -70,9 +71,9 @@ pub(super) const MAKE_KEYS: SampleStep = SampleStep {
             })
         };
         let kubeconfig = Body::Compose(vec![
-            Part::Text("authority: ".into()),
+            Part::Text("certificate-authority-data: ".into()),
             Part::Base64Of(at("/srv/sampler/pki/ca.crt")),
-            Part::Text("\nkey: ".into()),
+            Part::Text("\nclient-key-data: ".into()),
             Part::Base64Of(at("/srv/sampler/pki/server.key")),
             Part::Text("\n".into()),
         ]);
@@ -119,6 +120,7 @@ pub(super) const PUT_UNITS: SampleStep = SampleStep {
     about: &ABOUT_PUT_UNITS,
     needs: &["lay-out"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, _| {
@@ -157,6 +159,7 @@ pub(super) const SET_UNITS: SampleStep = SampleStep {
     about: &ABOUT_SET_UNITS,
     needs: &["put-units"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, _| {
@@ -220,6 +223,7 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
     about: &ABOUT_INITIALISE,
     needs: &["lay-out"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: Vec::new,
     plan: |_, _| {
@@ -259,6 +263,7 @@ pub(super) const DOWNLOAD: SampleStep = SampleStep {
     about: &ABOUT_DOWNLOAD,
     needs: &["lay-out"],
     uses: &[],
+    checks: Vec::new,
     asks: Vec::new,
     yields: || {
         let json = |pointer: &str| Probe::ReadJson {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bootlace_model::check::Check;
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{
     Body, DropPath, Effect, MakeDirectory, MakeLink, Origin, PutFile, SetUnit, UnitName, UnitState,
@@ -20,6 +21,7 @@ pub(super) struct SampleStep {
     pub(super) about: &'static About,
     pub(super) needs: &'static [&'static str],
     pub(super) uses: &'static [&'static str],
+    pub(super) checks: fn() -> Vec<Check>,
     pub(super) asks: fn() -> Vec<Ask>,
     pub(super) yields: fn() -> Vec<Ask>,
     pub(super) plan: fn(&Settings, &Facts) -> Result<Decision, PlanError>,
@@ -45,6 +47,10 @@ impl Step for SampleStep {
 
     fn uses(&self) -> &'static [&'static str] {
         self.uses
+    }
+
+    fn checks(&self, _: &Settings) -> Vec<Check> {
+        (self.checks)()
     }
 
     fn yields(&self, _: &Settings) -> Vec<Ask> {

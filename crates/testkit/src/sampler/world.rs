@@ -3,8 +3,9 @@
 use bootlace_engine::port::{Command, HostResult, Output};
 use bootlace_model::node::{Attributes, Owner};
 
+use super::live::{self, IMAGES};
 use super::parts::{at, attributes};
-use crate::fake::{FakeHost, Trouble, World, failed, printed};
+use crate::fake::{FakeHost, Trouble, World, archive, failed, printed};
 
 /// From where the sample sequence downloads.
 pub const ANSWER_URL: &str = "http://127.0.0.1/answer.json";
@@ -21,9 +22,16 @@ pub fn world(host: &FakeHost) -> HostResult<()> {
         world.write("/inputs/old.conf", b"old = yes\n")?;
         world.write("/inputs/tree/one", b"1")?;
         world.write("/inputs/tree/below/two", b"2")?;
+        world.write("/inputs/images.tar", &archive(&IMAGES))?;
+        world.write("/inputs/release.json", br#"{"pinned": true}"#)?;
         world.make_input(&at("/inputs"));
-        world.make_folder("/var/lib")
+        world.make_folder("/var/lib")?;
+        world.install_unit("containerd.service", true)?;
+        world.start_unit("containerd.service")?;
+        world.load_images(&IMAGES[..1])
     })?;
+    host.unit_leaves("steady.service", live::leaves());
+    host.program("kubelet", |_, _| Ok(printed("Kubernetes v1.36.3")));
     host.program("sampler-look", |_, _| Ok(printed("looked")));
     host.program("sampler-render", render);
     host.program("sampler-count", count);

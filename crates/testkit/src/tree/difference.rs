@@ -22,17 +22,18 @@ pub struct Difference {
 impl Difference {
     pub(super) fn between(expected: &Snapshot, found: &Snapshot) -> Result<(), Self> {
         let mut findings = Vec::new();
-        for (path, entry) in &expected.0 {
-            match found.0.get(path) {
+        for (path, entry) in &expected.files {
+            match found.files.get(path) {
                 None => findings.push(format!("- {path}: {} is missing", noun(entry))),
                 Some(other) => findings.extend(changed(path, entry, other)),
             }
         }
-        for (path, entry) in &found.0 {
-            if !expected.0.contains_key(path) {
+        for (path, entry) in &found.files {
+            if !expected.files.contains_key(path) {
                 findings.push(format!("+ {path}: {} should not be there", noun(entry)));
             }
         }
+        findings.extend(other_running(expected, found));
         if findings.is_empty() {
             Ok(())
         } else {
@@ -57,6 +58,21 @@ impl fmt::Display for Difference {
 }
 
 impl std::error::Error for Difference {}
+
+fn other_running(expected: &Snapshot, found: &Snapshot) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (what, how) in &expected.running {
+        match found.running.get(what) {
+            None => findings.push(format!("- {what}: {how} is missing")),
+            Some(other) if other == how => {}
+            Some(other) => findings.push(format!("~ {what}: {how} is {other}")),
+        }
+    }
+    let added = found.running.iter();
+    let added = added.filter(|(what, _)| !expected.running.contains_key(*what));
+    findings.extend(added.map(|(what, how)| format!("+ {what}: {how} should not be there")));
+    findings
+}
 
 fn noun(entry: &Entry) -> String {
     match &entry.kind {
@@ -130,7 +146,9 @@ mod tests {
 
     fn tree(entries: Vec<(&str, Entry)>) -> Snapshot {
         let named = |(path, entry)| (TargetPath::new(path).unwrap(), entry);
-        Snapshot(entries.into_iter().map(named).collect())
+        let files = entries.into_iter().map(named).collect();
+        let running = [].into();
+        Snapshot { files, running }
     }
 
     #[test]
@@ -164,5 +182,25 @@ mod tests {
              + /f: a socket should not be there\n"
         );
         assert_eq!(expected.compare(&expected), Ok(()));
+    }
+
+    #[test]
+    fn what_runs_is_compared() {
+        let running = |pairs: &[(&str, &str)]| Snapshot {
+            running: pairs
+                .iter()
+                .map(|(a, b)| ((*a).into(), (*b).into()))
+                .collect(),
+            ..Snapshot::default()
+        };
+        let expected = running(&[("pod a/b", "image"), ("unit a", "started"), ("unit b", "x")]);
+        let found = running(&[("pod a/b", "other"), ("unit b", "x"), ("unit c", "started")]);
+        let difference = expected.compare(&found).unwrap_err();
+        let expected = [
+            "~ pod a/b: image is other",
+            "- unit a: started is missing",
+            "+ unit c: started should not be there",
+        ];
+        assert_eq!(difference.findings, expected);
     }
 }

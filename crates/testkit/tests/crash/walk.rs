@@ -174,7 +174,7 @@ impl Walk<'_> {
             .set_up(|world| world.write(EDITABLE[which], text.as_bytes()));
         edited.map_err(|error| Wrong(error.to_string()))?;
         let path = TargetPath::new(EDITABLE[which]).map_err(|bad| Wrong(bad.to_string()))?;
-        let entry = self.bench.tree(&self.host).0.remove(&path);
+        let entry = self.bench.tree(&self.host).files.remove(&path);
         let entry = entry.ok_or_else(|| Wrong("an edit was lost at once".into()))?;
         self.model.edits.insert(path, entry);
         Ok(())
@@ -190,8 +190,8 @@ impl Walk<'_> {
         let mut found = meaning_of(&self.bench.tree(&self.host));
         let mut expected = self.bench.finish.clone();
         for (path, entry) in &self.model.edits {
-            let now = found.0.remove(path);
-            let wanted = expected.0.remove(path);
+            let now = found.files.remove(path);
+            let wanted = expected.files.remove(path);
             if now.as_ref() != Some(entry) && now != wanted {
                 return Err(Wrong(format!("after a run {path} is neither: {now:?}")));
             }
@@ -205,8 +205,8 @@ impl Walk<'_> {
         let mut found = self.bench.tree(&self.host);
         let mut expected = self.bench.start.clone();
         for (path, entry) in &self.model.edits {
-            let now = found.0.remove(path);
-            expected.0.remove(path);
+            let now = found.files.remove(path);
+            expected.files.remove(path);
             if now.as_ref() != Some(entry) {
                 return Err(Wrong(format!(
                     "after undo the edit of {path} is lost: {now:?}"
@@ -215,8 +215,8 @@ impl Walk<'_> {
             // The folders that hold it stay with it.
             let is_above = |above: &TargetPath| path.below(above).is_some();
             found
-                .0
-                .retain(|above, _| !is_above(above) || self.bench.start.0.contains_key(above));
+                .files
+                .retain(|above, _| !is_above(above) || self.bench.start.files.contains_key(above));
         }
         let compared = expected.compare(&found);
         compared.map_err(|difference| Wrong(format!("after undo {difference}")))

@@ -176,7 +176,7 @@ fn kind_of(error: HostError) -> String {
 
 /// Leaves out who owns things: a test that is not root cannot choose.
 fn unowned(mut tree: Snapshot) -> Snapshot {
-    for entry in tree.0.values_mut() {
+    for entry in tree.files.values_mut() {
         entry.owner = Owner { uid: 0, gid: 0 };
     }
     tree

@@ -1,0 +1,91 @@
+//! Telling the progress: on the ClusterVersion, and only what is new.
+
+use serde_json::json;
+
+use crate::clock;
+use crate::cluster_version::{self, ClusterVersion, Status};
+use crate::operator::Operator;
+use crate::status::{self, Phase, Problem, Progress};
+
+/// What was told last, and the progress that is told next.
+pub(crate) struct Reporter<'o> {
+    operator: &'o Operator,
+    told: Status,
+    /// Where the work stands; whoever works on it changes it.
+    pub(crate) progress: Progress,
+    /// Whether the release was complete before this pass, for this very generation.
+    is_upkeep: bool,
+}
+
+impl<'o> Reporter<'o> {
+    /// Begins with what the ClusterVersion says.
+    pub(crate) fn new(operator: &'o Operator, version: &ClusterVersion) -> Self {
+        let ClusterVersion {
+            metadata,
+            spec,
+            status,
+        } = version;
+        let is_upkeep = status.has_completed(&spec.release)
+            && status.observed_generation == metadata.generation;
+        let progress = Progress {
+            generation: metadata.generation,
+            release: spec.release.clone(),
+            manifests: status.manifests,
+            left_alone: 0,
+            phase: Phase::Applying,
+        };
+        Self {
+            operator,
+            told: status.clone(),
+            progress,
+            is_upkeep,
+        }
+    }
+
+    /// Tells whether this pass only looks after what is complete already.
+    pub(crate) fn is_upkeep(&self) -> bool {
+        self.is_upkeep
+    }
+
+    /// Tells whether the last thing that was told is that something is wrong.
+    pub(crate) fn is_failing(&self) -> bool {
+        let mut conditions = self.told.conditions.iter();
+        conditions.any(|condition| condition.name == "Failing" && condition.status == "True")
+    }
+
+    /// Tells what is wrong, here and on the ClusterVersion.
+    pub(crate) async fn tell_problems(&mut self, problems: &[Problem]) {
+        let level = self.progress.manifests.level;
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let line = format!("run level {level} is not complete: {}", texts.join("; "));
+        self.operator.log.news("pass", line);
+        self.tell(Phase::Failed(problems.to_vec())).await;
+    }
+
+    /// Tells where the work stands.
+    ///
+    /// A status that cannot be written does not keep the work from going on: it is told with the next.
+    pub(crate) async fn tell(&mut self, phase: Phase) {
+        self.progress.phase = phase;
+        let next = status::next(&self.told, &self.progress, &clock::now_text());
+        if next == self.told {
+            return;
+        }
+        let Operator { api, log, .. } = self.operator;
+        let (resource, name) = (cluster_version::RESOURCE, cluster_version::NAME);
+        let patch = json!({"status": next});
+        match api
+            .set_status::<ClusterVersion>(resource, name, &patch)
+            .await
+        {
+            Ok(_) => {
+                self.told = next;
+                log.over("status");
+            }
+            Err(refusal) => {
+                let line = format!("the status cannot be written: {}", refusal.why);
+                log.news("status", line);
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The operator against a real API server.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the test makes files and processes, and tidies them up"
+)]
+
+#[path = "real_api/cluster.rs"]
+mod cluster;
+#[path = "real_api/journey.rs"]
+mod journey;
+#[path = "real_api/operators.rs"]
+mod operators;

@@ -1,0 +1,73 @@
+//! The API of the fake cluster: it answers while the pods of a control plane run.
+//!
+//! Objects lie in etcd's folder on the fake disk, so they survive a reboot and go with the folder.
+//! What can be asked is a table in [`routes`]; a path without a row is answered with 404 and
+//! remembered, so that a test can name what the fake does not know.
+
+mod apply;
+mod kinds;
+mod routes;
+mod store;
+mod synthetic;
+mod trust;
+
+use bootlace_engine::port::{ApiAnswer, ApiRequest, Credentials, HostError, HostResult};
+
+use super::running::{Ailment, Component};
+use super::state::State;
+
+impl State {
+    /// Answers a question, if anybody is there to answer it.
+    pub(super) fn ask_cluster(&mut self, request: &ApiRequest<'_>) -> HostResult<ApiAnswer> {
+        let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
+        let Some((route, found)) = routes::find(path) else {
+            self.reach_api(request.credentials)?;
+            self.running.miss(request.path);
+            return Ok(routes::not_found(path));
+        };
+        match route.side {
+            routes::Side::Api => self.reach_api(request.credentials)?,
+            routes::Side::Etcd => self.reach_etcd(request.credentials)?,
+        }
+        let question = routes::Question {
+            found,
+            query,
+            post: request.post,
+        };
+        Ok((route.answer)(self, &question))
+    }
+
+    /// Fails unless the API listens and its certificate can be trusted.
+    pub(super) fn reach_api(&self, credentials: &Credentials) -> HostResult<()> {
+        let server = trust::server(credentials);
+        if !self.api_listens() {
+            return Err(refuses(server));
+        }
+        let reason = self.running.ailing(|ailment| match ailment {
+            Ailment::ApiUntrusted { reason } => Some(reason.clone()),
+            _ => None,
+        });
+        let found = reason.or_else(|| self.distrust(Component::ApiServer, credentials));
+        found.map_or(Ok(()), |reason| {
+            Err(HostError::Untrusted { server, reason })
+        })
+    }
+
+    fn reach_etcd(&self, credentials: &Credentials) -> HostResult<()> {
+        let server = trust::server(credentials);
+        if !self.is_up(Component::Etcd) {
+            return Err(refuses(server));
+        }
+        let found = self.distrust(Component::Etcd, credentials);
+        found.map_or(Ok(()), |reason| {
+            Err(HostError::Untrusted { server, reason })
+        })
+    }
+}
+
+fn refuses(server: String) -> HostError {
+    HostError::Unreachable {
+        server,
+        reason: "the connection is refused".into(),
+    }
+}
