@@ -27,7 +27,7 @@ help: ## List the targets
 
 up: lab ## Bring up a local one-node cluster on a machine of its own
 	$(call say,up: a cluster on a machine of its own)
-	@$(BINARY) up
+	@BOOTLACE_LAB=$(CURDIR)/target/lab.json $(BINARY) up
 
 down: ## Remove what `up` made, and nothing else
 	@[ -x $(BINARY) ] || $(CARGO) build --release --locked -p bootlace
@@ -36,6 +36,7 @@ down: ## Remove what `up` made, and nothing else
 lab: release ## Build Kubernetes, images, a release and a machine's root, once
 	$(call say,lab: real Kubernetes and real machines; what is cached is reused)
 	$(CARGO) run --quiet --locked -p bootlace-lab -- prepare --bootlace $(BINARY)
+	@$(CARGO) run --quiet --locked -p bootlace-lab -- show > target/lab.json
 
 check: tools ## The inner loop: format, lints, layers, generated files, quick tests
 	$(call say,check: format)

@@ -14,8 +14,11 @@ use crate::program;
 use crate::progress::Progress;
 use crate::sources::Sources;
 
-/// Changes when the layers are made in another way.
-const RECIPE: u32 = 1;
+/// Changes when Debian's layer is made in another way.
+const DEBIAN_RECIPE: u32 = 1;
+
+/// Changes when the settings are made in another way.
+const SETTINGS_RECIPE: u32 = 2;
 
 /// The release of Debian.
 const SUITE: &str = "bookworm";
@@ -77,12 +80,12 @@ impl Base {
     /// Finds out where it is or will be.
     pub(crate) fn find(sources: &Sources, cache: &Cache) -> Result<Self, LabError> {
         let files = sources.path("root");
-        let key = Key::new("debian", RECIPE)
+        let key = Key::new("debian", DEBIAN_RECIPE)
             .text("suite", SUITE)
             .text("packages", &PACKAGES.join(" "))
             .text("architecture", std::env::consts::ARCH)
             .finish();
-        let settings = Key::new("settings", RECIPE)
+        let settings = Key::new("settings", SETTINGS_RECIPE)
             .text("masked", &MASKED.join(" "))
             .folder(&files)?
             .finish();
@@ -187,6 +190,8 @@ fn settle(layer: &Path, files: &Path) -> Result<(), LabError> {
     for unit in MASKED {
         link("/dev/null", &units.join(unit))?;
     }
+    // The id that the bus got when its package was installed would be that of every machine.
+    link("/etc/machine-id", &layer.join("var/lib/dbus/machine-id"))?;
     // Where others look for the plugins of the network.
     link("/usr/lib/cni", &layer.join("opt/cni/bin"))?;
     files::folder(&layer.join("etc/cni/net.d"))?;

@@ -186,6 +186,9 @@ fn finish(
     // bootlace is built far more often than the rest, so its image comes on top of theirs.
     let is_own = |image: &&ReleaseImage| image.name == BOOTLACE;
     let (own, others): (Vec<_>, Vec<_>) = payload.images.iter().partition(is_own);
+    for image in &own {
+        cache.prune(lock, "images/bootlace", std::slice::from_ref(&image.folder))?;
+    }
     let mut store = stores.make("store", &others, None)?;
     if !own.is_empty() {
         store = stores.make("store-own", &own, Some(&store))?;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::cache::{Cache, Lock};
 use crate::error::LabError;
@@ -137,29 +138,37 @@ impl Ready {
     }
 }
 
-/// Removes payloads and image stores that no checkout uses any more; new ones come with each build of bootlace.
+/// Removes what no checkout uses any more of the products that come with each build of bootlace.
 pub(crate) fn prune(cache: &Cache, lock: &Lock) -> Result<(), LabError> {
     let folder = cache.root().join("checkouts");
     let mut used = Vec::new();
     for name in files::below(&folder)? {
         let path = folder.join(name);
         let text = fs::read(&path).map_err(LabError::file("read", &path))?;
-        let ready = serde_json::from_slice::<Ready>(&text).ok();
-        match ready.filter(|ready| ready.checkout.exists()) {
-            Some(Ready { lab: Some(lab), .. }) => {
-                // The store is a folder in its product.
-                let store = lab.image_store.parent().map(Path::to_owned);
-                used.extend([lab.payload].into_iter().chain(store));
-            }
-            Some(_) => {}
-            // Of a checkout that is gone, or of another version of this program.
-            None => fs::remove_file(&path).map_err(LabError::file("remove", &path))?,
+        // Loosely, because it may be the record of another version of this program.
+        let record: Value = serde_json::from_slice(&text)
+            .map_err(|error| LabError::source(&path, error.to_string()))?;
+        if record["checkout"]
+            .as_str()
+            .is_some_and(|checkout| Path::new(checkout).exists())
+        {
+            used.extend(products(&record["lab"]));
+        } else {
+            fs::remove_file(&path).map_err(LabError::file("remove", &path))?;
         }
     }
-    for product in ["payload", "store-own"] {
+    for product in ["payload", "store-own", "kubeadm"] {
         cache.prune(lock, product, &used)?;
     }
     Ok(())
+}
+
+/// Lists the folders of the cache that a record names and that change with each build of bootlace.
+fn products(lab: &Value) -> Vec<PathBuf> {
+    let path = |name: &str| lab[name].as_str().map(PathBuf::from);
+    let above = |name: &str| path(name).and_then(|path| path.parent().map(Path::to_owned));
+    let found = [path("payload"), above("imageStore"), above("kubeadmImages")];
+    found.into_iter().flatten().collect()
 }
 
 fn record(cache: &Cache, checkout: &Path) -> PathBuf {
@@ -167,4 +176,88 @@ fn record(cache: &Cache, checkout: &Path) -> PathBuf {
         .text("folder", &checkout.to_string_lossy())
         .finish();
     cache.root().join("checkouts").join(format!("{key}.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Progress;
+
+    fn ready(cache: &Cache, checkout: &Path) -> Ready {
+        let path = |relative: &str| cache.root().join(relative);
+        let programs = ProgramFolders {
+            kubernetes: path("kubernetes/1"),
+            etcd: path("etcd/1"),
+            coredns: path("coredns/1"),
+            kubernetes_version: "v1.2.3".into(),
+        };
+        Ready {
+            checkout: checkout.to_owned(),
+            sources: Sources::own().key().unwrap(),
+            programs: programs.clone(),
+            lab: Some(Lab {
+                programs,
+                base: path("debian/1"),
+                layers: Vec::new(),
+                payload: path("payload/1"),
+                release: path("payload/1/release"),
+                bundle: path("payload/1/bundle.tar"),
+                image_store: path("store-own/1/containerd"),
+                kubeadm_images: path("kubeadm/1/images.tar"),
+                kubeadm_unit: path("unit"),
+            }),
+        }
+    }
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_string_lossy().into_owned();
+        let cache = Cache::find(|_| Some(root.clone())).unwrap();
+        (folder, cache)
+    }
+
+    #[test]
+    fn a_lab_is_ready_while_its_sources_and_products_are() {
+        let (_folder, cache) = cache();
+        let sources = Sources::own();
+        let refusal = || Ready::read(&cache, &sources).unwrap_err().to_string();
+        assert!(refusal().contains("nothing was prepared"), "{}", refusal());
+        let mut ready = ready(&cache, sources.folder());
+        for folder in ready.folders() {
+            files::folder(folder).unwrap();
+        }
+        ready.write(&cache).unwrap();
+        assert_eq!(Ready::read(&cache, &sources).unwrap().lab, ready.lab);
+        files::remove_folder(&cache.root().join("payload")).unwrap();
+        assert!(refusal().contains("payload/1 is gone"), "{}", refusal());
+        ready.sources = "older".into();
+        ready.write(&cache).unwrap();
+        assert!(refusal().contains("changed since"), "{}", refusal());
+    }
+
+    #[test]
+    fn only_what_no_checkout_uses_is_removed() {
+        let (folder, cache) = cache();
+        let lock = cache.lock(&Progress::quiet()).unwrap();
+        let gone = folder.path().join("gone");
+        ready(&cache, Sources::own().folder())
+            .write(&cache)
+            .unwrap();
+        ready(&cache, &gone).write(&cache).unwrap();
+        for product in ["payload", "store-own", "kubeadm", "kubernetes"] {
+            for key in ["1", "2"] {
+                files::folder(&cache.root().join(product).join(key)).unwrap();
+            }
+        }
+        prune(&cache, &lock).unwrap();
+        assert_eq!(
+            files::below(&cache.root().join("checkouts")).unwrap().len(),
+            1
+        );
+        for product in ["payload", "store-own", "kubeadm"] {
+            assert!(cache.root().join(product).join("1").exists(), "{product}");
+            assert!(!cache.root().join(product).join("2").exists(), "{product}");
+        }
+        assert!(cache.root().join("kubernetes/2").exists());
+    }
 }

@@ -12,6 +12,19 @@ pub const BOOTLACE: &str = "/usr/local/bin/bootlace";
 /// Where the machine sees the folder of the release.
 const RELEASE: &str = "/opt/bootlace-release";
 
+/// Machines share the disk of the computer, of which a tenth need not be free. Without this the
+/// kubelet would evict pods, and remove images that cannot be pulled again.
+const KUBELET: &str = "\
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+evictionHard:
+  memory.available: 100Mi
+  nodefs.available: 500Mi
+  imagefs.available: 500Mi
+imageGCHighThresholdPercent: 100
+imageGCLowThresholdPercent: 99
+";
+
 /// A machine that shall become a cluster of its own.
 #[derive(Debug, Clone)]
 pub struct ClusterMachine<'a> {
@@ -21,6 +34,8 @@ pub struct ClusterMachine<'a> {
     pub address: Ipv4Addr,
     /// What its root is read from; kubelet and containerd are in it.
     pub layers: &'a [PathBuf],
+    /// What its disk for containers begins with, if its images are not to be imported again.
+    pub images: Option<&'a Path>,
     /// The folder of the release; the archive of its images lies beside it.
     pub release: &'a Path,
     /// The program.
@@ -44,6 +59,7 @@ impl ClusterMachine<'_> {
             content: content.as_bytes().to_vec(),
         };
         let config = seed("/etc/bootlace/cluster.yaml".into(), &self.config());
+        let kubelet = seed("/etc/kubernetes/kubelet.conf.d/50-machine.conf".into(), KUBELET);
         let add_ons = self.add_ons.iter();
         let add_ons =
             add_ons.map(|(name, text)| seed(format!("/etc/bootlace/add-ons/{name}"), text));
@@ -51,8 +67,9 @@ impl ClusterMachine<'_> {
             name: MachineName::new(self.name)?,
             address: self.address,
             layers: self.layers.to_vec(),
+            images: self.images.map(Path::to_owned),
             binds: vec![bind(self.bootlace, BOOTLACE), bind(beside, RELEASE)],
-            files: [config].into_iter().chain(add_ons).collect(),
+            files: [config, kubelet].into_iter().chain(add_ons).collect(),
         })
     }
 

@@ -101,42 +101,36 @@ async fn apply_once(
     let path = kinds.path(api, &manifest.id).await?;
     let name = &manifest.id.name;
     // While everything is installed for the first time, nothing can have drifted.
-    let before = match is_upkeep {
-        true => match api.get::<Value>(&path, name).await {
+    let before = if is_upkeep {
+        match api.get::<Value>(&path, name).await {
             Ok(found) => Some(Some(found)),
             Err(refusal) if refusal.is_absent() => Some(None),
             Err(refusal) => return Err(refusal),
-        },
-        false => None,
+        }
+    } else {
+        None
     };
     let found = api.apply(&path, name, &manifest.object).await?;
-    let is_repaired = before.is_some_and(|before| has_drifted(before.as_ref(), &found));
+    let is_repaired = before.is_some_and(|before| has_drifted(before, &found));
     Ok((path, found, is_repaired))
 }
 
 /// Tells whether applying changed the object.
-///
-/// Objects with a generation count the changes of what is wanted; of others every change counts.
-fn has_drifted(before: Option<&Value>, after: &Value) -> bool {
-    let Some(before) = before else {
-        return true;
-    };
-    let field = |object: &Value, name: &str| object.pointer(&format!("/metadata/{name}")).cloned();
-    let generation = field(after, "generation");
-    let is_recreated = field(before, "uid") != field(after, "uid");
-    is_recreated
-        || match generation {
-            Some(_) => field(before, "generation") != generation || labels_differ(before, after),
-            None => field(before, "resourceVersion") != field(after, "resourceVersion"),
-        }
+fn has_drifted(before: Option<Value>, after: &Value) -> bool {
+    before.is_none_or(|before| lasting(before) != lasting(after.clone()))
 }
 
-/// Labels and annotations do not count as what is wanted, yet a manifest sets them.
-fn labels_differ(before: &Value, after: &Value) -> bool {
-    let field = |object: &Value, name: &str| object.pointer(&format!("/metadata/{name}")).cloned();
-    ["labels", "annotations"]
-        .iter()
-        .any(|name| field(before, name) != field(after, name))
+/// Leaves out what changes without anybody changing the object: its status and who owns which field.
+fn lasting(mut object: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for field in ["managedFields", "resourceVersion", "generation"] {
+            metadata.remove(field);
+        }
+    }
+    object
 }
 
 #[cfg(test)]
@@ -145,31 +139,31 @@ mod tests {
 
     use super::*;
 
-    fn deployment(generation: u64, version: &str) -> Value {
-        json!({"metadata": {"uid": "u", "generation": generation, "resourceVersion": version}})
+    fn object() -> Value {
+        json!({"metadata": {"uid": "u", "generation": 1, "resourceVersion": "5",
+            "managedFields": [1], "labels": {"app": "x"}}, "spec": {"replicas": 1}, "status": {"ready": 0}})
     }
 
     #[test]
     fn a_changed_status_is_no_drift() {
-        assert!(!has_drifted(Some(&deployment(1, "5")), &deployment(1, "6")));
-        assert!(has_drifted(Some(&deployment(1, "5")), &deployment(2, "6")));
+        let mut after = object();
+        after["status"]["ready"] = json!(1);
+        after["metadata"]["resourceVersion"] = json!("6");
+        after["metadata"]["managedFields"] = json!([2]);
+        assert!(!has_drifted(Some(object()), &after));
     }
 
     #[test]
-    fn every_change_of_an_object_without_generation_is_drift() {
-        let object = |version: &str| json!({"metadata": {"uid": "u", "resourceVersion": version}});
-        assert!(!has_drifted(Some(&object("5")), &object("5")));
-        assert!(has_drifted(Some(&object("5")), &object("6")));
-    }
-
-    #[test]
-    fn what_was_deleted_or_lost_its_label_has_drifted() {
-        let mut labelled = deployment(1, "6");
-        labelled["metadata"]["labels"] = json!({"app": "x"});
-        assert!(has_drifted(Some(&deployment(1, "5")), &labelled));
-        assert!(has_drifted(None, &labelled));
-        let mut other = labelled.clone();
-        other["metadata"]["uid"] = json!("v");
-        assert!(has_drifted(Some(&labelled), &other));
+    fn whatever_a_manifest_can_set_can_drift() {
+        assert!(has_drifted(None, &object()));
+        for (at, value) in [
+            ("/spec/replicas", json!(2)),
+            ("/metadata/labels", json!({})),
+            ("/metadata/uid", json!("v")),
+        ] {
+            let mut before = object();
+            *before.pointer_mut(at).unwrap() = value;
+            assert!(has_drifted(Some(before), &object()), "{at}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The ClusterVersion: which release the cluster shall run, and how far it is.
+//! The `ClusterVersion`: which release the cluster shall run, and how far it is.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

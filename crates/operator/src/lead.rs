@@ -10,14 +10,14 @@ use tokio::time::Instant;
 
 use crate::cluster_version::{self, ClusterVersion, Metadata};
 use crate::operator::Operator;
-use crate::pass::{self, Outcome};
+use crate::pass::{self, Outcome, Patience};
 use crate::retry::{Refusal, back_off};
 use crate::status::{Problem, ProblemKind};
 
 /// The wait after the first pass that failed.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// How long a pass waits for one level to be ready before it says that something is wrong.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// How often something is looked for that must come before the first pass.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -31,7 +31,7 @@ pub(crate) async fn lead(operator: &Operator, deadline: Instant) -> Result<(), F
         let version = appears(operator).await;
         let mut changed = pin!(changes(operator, &version.metadata));
         let outcome = tokio::select! {
-            outcome = pass::pass(operator, &version, Instant::now() + PATIENCE) => outcome?,
+            outcome = pass::pass(operator, &version, Patience::Each(PATIENCE)) => outcome?,
             () = &mut changed => {
                 failures = 0;
                 continue;
@@ -60,7 +60,7 @@ pub(crate) async fn lead(operator: &Operator, deadline: Instant) -> Result<(), F
     }
 }
 
-/// Waits until the ClusterVersion is there: before that nobody knows what shall be left alone.
+/// Waits until the `ClusterVersion` is there: before that nobody knows what shall be left alone.
 async fn appears(operator: &Operator) -> ClusterVersion {
     loop {
         match read(operator).await {
@@ -102,7 +102,7 @@ async fn changes(operator: &Operator, known: &Metadata) {
     }
 }
 
-/// Follows the ClusterVersion; tells whether something else is wanted, or the watch ended before.
+/// Follows the `ClusterVersion`; tells whether something else is wanted, or the watch ended before.
 async fn has_changed(operator: &Operator, known: &Metadata, since: &str) -> bool {
     let (resource, name) = (cluster_version::RESOURCE, cluster_version::NAME);
     let events = operator
@@ -134,7 +134,7 @@ async fn once(operator: &Operator, deadline: Instant) -> Result<(), Fault> {
         // The deadline of the whole is a moment later, so that it is told here what is missing.
         let patience = deadline - Duration::from_millis(200);
         let outcome = match read(operator).await {
-            Ok(version) => pass::pass(operator, &version, patience).await?,
+            Ok(version) => pass::pass(operator, &version, Patience::Until(patience)).await?,
             Err(refusal) if refusal.is_absent() => return Err(no_version()),
             Err(refusal) => Outcome::Unreachable(refusal.why),
         };

@@ -2,7 +2,7 @@
 //!
 //! A release is a folder of manifests. The operator reads them ([`manifest`], [`payload`]), sorts
 //! them by run level ([`order`]), applies them level by level, waits until what it applied is ready
-//! ([`readiness`]), and tells how far it is on the ClusterVersion ([`status`]). Then it looks again
+//! ([`readiness`]), and tells how far it is on the `ClusterVersion` ([`status`]). Then it looks again
 //! from time to time, and puts right what drifted.
 //!
 //! | modules | what they do |
@@ -25,6 +25,7 @@ mod lead;
 mod lease;
 mod log;
 mod manifest;
+pub mod node_network;
 mod object;
 mod operator;
 mod order;

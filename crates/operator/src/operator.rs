@@ -34,10 +34,10 @@ impl Default for Options {
         Self {
             access: Access::default(),
             release_manifests: "/release-manifests".into(),
-            resync: Duration::from_secs(180),
+            resync: Duration::from_mins(3),
             health_port: 0,
             once: false,
-            timeout: Duration::from_secs(300),
+            timeout: Duration::from_mins(5),
         }
     }
 }

@@ -10,16 +10,17 @@ use tokio::time::Instant;
 use crate::apply::{self, Applied};
 use crate::cluster_version::{ClusterVersion, Manifests};
 use crate::lease;
+use crate::manifest::Manifest;
 use crate::operator::Operator;
 use crate::order::Level;
 use crate::overrides::Override;
 use crate::payload::{Payload, payload};
 use crate::report::Reporter;
-use crate::retry::Remedy;
-use crate::status::{Phase, Problem, ProblemKind};
+use crate::retry::{Refusal, Remedy};
+use crate::status::{Problem, ProblemKind};
 use crate::{folder, wait};
 
-/// How long the values of this cluster are waited for: they come with the ClusterVersion.
+/// How long the values of this cluster are waited for: they come with the `ClusterVersion`.
 const VALUES_WITHIN: Duration = Duration::from_secs(5);
 
 /// How a pass ended.
@@ -38,11 +39,43 @@ pub(crate) enum Outcome {
     Unreachable(String),
 }
 
-/// Applies the release level by level; a level that is not ready by the deadline is a problem.
+/// How long a pass waits for what is not ready.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Patience {
+    /// So long for every level.
+    Each(Duration),
+    /// Until then for all together.
+    Until(Instant),
+}
+
+impl Patience {
+    fn deadline(self) -> Instant {
+        match self {
+            Self::Each(duration) => Instant::now() + duration,
+            Self::Until(instant) => instant,
+        }
+    }
+}
+
+/// What came of the levels so far.
+#[derive(Default)]
+struct Tally {
+    applied: usize,
+    repaired: Vec<String>,
+    problems: Vec<Problem>,
+    may_help: bool,
+    unreachable: Option<String>,
+}
+
+/// Applies the release level by level.
+///
+/// While a release is installed, a level begins when the one before is ready. Once it was complete,
+/// one level that is not ready must not keep the others from being put right: all are applied, and
+/// then waited for.
 pub(crate) async fn pass(
     operator: &Operator,
     version: &ClusterVersion,
-    deadline: Instant,
+    patience: Patience,
 ) -> Result<Outcome, Fault> {
     let payload = match prepare(operator, &version.spec.overrides).await? {
         Ok(payload) => payload,
@@ -55,136 +88,126 @@ pub(crate) async fn pass(
         operator.kinds.forget().await;
     }
     let total = payload.total();
-    let mut applied = 0;
-    let mut repaired = vec![];
+    let mut tally = Tally::default();
+    let mut unready = vec![];
     for level in payload.levels {
-        let number = level.number;
         reporter.progress.manifests = Manifests {
             total,
-            applied,
-            level: number,
+            applied: tally.applied,
+            level: level.number,
         };
-        if !is_upkeep && applied == 0 {
-            reporter.tell(Phase::Applying).await;
+        reporter.tell_beginning().await;
+        unready.append(&mut apply_level(operator, level, is_upkeep, patience, &mut tally).await);
+        reporter.progress.manifests.applied = tally.applied;
+        if !is_upkeep && tally.unreachable.is_none() {
+            let objects = std::mem::take(&mut unready);
+            wait_for(operator, objects, patience, &mut reporter, &mut tally).await;
         }
-        let mut result = work_on(operator, level, is_upkeep, deadline, &mut reporter).await;
-        applied += result.applied;
-        repaired.append(&mut result.repaired);
-        if let Some(why) = result.unreachable.take() {
-            return Ok(Outcome::Unreachable(why));
-        }
-        reporter.progress.manifests.applied = applied;
-        if !result.problems.is_empty() {
-            return Ok(incomplete(result, &mut reporter).await);
+        if tally.unreachable.is_some() || (!is_upkeep && !tally.problems.is_empty()) {
+            break;
         }
     }
-    for what in &repaired {
-        operator.log.say(format!("put right: {what} had drifted"));
+    if tally.unreachable.is_none() {
+        wait_for(operator, unready, patience, &mut reporter, &mut tally).await;
     }
-    operator.log.news(
-        "pass",
-        format!("complete: all {total} manifests are applied and ready"),
-    );
-    // An uneventful look must not erase what the last eventful one told.
-    if !is_upkeep || !repaired.is_empty() || reporter.is_failing() {
-        reporter.tell(Phase::Done(repaired)).await;
-    }
-    Ok(Outcome::Complete)
+    Ok(conclude(tally, &mut reporter).await)
 }
 
-/// What came of one level.
-#[derive(Default)]
-struct LevelResult {
-    applied: usize,
-    repaired: Vec<String>,
-    problems: Vec<Problem>,
-    may_help: bool,
-    unreachable: Option<String>,
-}
-
-impl LevelResult {
-    fn broken(&mut self, what: String, why: String) {
-        self.problems.push(Problem {
-            kind: ProblemKind::Broken,
-            what,
-            why,
-        });
-    }
-}
-
-/// Applies a level, turn by turn, and waits until it is ready.
-async fn work_on(
+/// Applies a level turn by turn, and returns what is not ready.
+async fn apply_level(
     operator: &Operator,
     level: Level,
     is_upkeep: bool,
-    deadline: Instant,
-    reporter: &mut Reporter<'_>,
-) -> LevelResult {
-    let mut result = LevelResult::default();
+    patience: Patience,
+    tally: &mut Tally,
+) -> Vec<Applied> {
     for broken in level.broken {
-        result.broken(broken.what, broken.why);
+        tally.problem(ProblemKind::Broken, broken.what, broken.why);
     }
-    let mut waited_for = vec![];
+    let mut unready = vec![];
     for turn in level.turns {
         let applied = apply::apply_all(operator, turn, is_upkeep).await;
-        let mut of_turn = take(applied, &mut result);
-        if result.unreachable.is_some() {
-            return result;
+        let mut of_turn = tally.take(operator, applied);
+        if tally.unreachable.is_some() {
+            break;
         }
-        // What comes in the next turn needs this one; only kinds take a moment to be there.
         of_turn.retain(|applied| !applied.is_ready());
+        // What comes in the next turn needs this one; only kinds take a moment to be there.
         let (kinds, others) = of_turn.into_iter().partition(Applied::is_kind);
-        waited_for.extend(wait::until_ready(operator, kinds, deadline, None).await);
-        waited_for.extend(others);
+        unready.extend(wait::until_ready(operator, kinds, patience.deadline(), None).await);
+        unready.extend(others);
     }
-    reporter.progress.manifests.applied += result.applied;
-    let late = wait::until_ready(operator, waited_for, deadline, Some(reporter)).await;
-    for applied in late {
-        result.may_help = true;
-        result.problems.push(Problem {
-            kind: ProblemKind::NotReady,
-            why: format!("not ready: {}", applied.missing()),
-            what: applied.manifest.to_string(),
-        });
-    }
-    result
+    unready
 }
 
-/// Sorts what came of each manifest, and returns those that are applied.
-fn take(applied: Vec<apply::Result>, result: &mut LevelResult) -> Vec<Applied> {
-    let mut done = vec![];
-    for one in applied {
-        match one {
-            Ok(one) => {
-                result.applied += 1;
-                if one.is_repaired {
-                    result.repaired.push(one.manifest.id.to_string());
+/// Waits until objects are ready; those that are not in time are problems.
+async fn wait_for(
+    operator: &Operator,
+    objects: Vec<Applied>,
+    patience: Patience,
+    reporter: &mut Reporter<'_>,
+    tally: &mut Tally,
+) {
+    let deadline = patience.deadline();
+    for late in wait::until_ready(operator, objects, deadline, Some(reporter)).await {
+        tally.may_help = true;
+        let why = format!("not ready: {}", late.missing());
+        tally.problem(ProblemKind::NotReady, late.manifest.to_string(), why);
+    }
+}
+
+impl Tally {
+    fn problem(&mut self, kind: ProblemKind, what: String, why: String) {
+        self.problems.push(Problem { kind, what, why });
+    }
+
+    /// Notes what came of each manifest, and returns those that are applied.
+    fn take(&mut self, operator: &Operator, applied: Vec<apply::Result>) -> Vec<Applied> {
+        let mut done = vec![];
+        for one in applied {
+            match one {
+                Ok(one) => {
+                    self.applied += 1;
+                    if one.is_repaired {
+                        let what = one.manifest.id.to_string();
+                        operator.log.say(format!("put right: {what} had drifted"));
+                        self.repaired.push(what);
+                    }
+                    done.push(one);
                 }
-                done.push(one);
+                Err((manifest, refusal)) => self.refused(&manifest, refusal),
             }
-            Err((manifest, refusal)) => match refusal.remedy {
-                Remedy::Reach => result.unreachable = Some(refusal.why),
-                Remedy::Change => result.broken(manifest.to_string(), refusal.why),
-                Remedy::Again => {
-                    result.may_help = true;
-                    result.problems.push(Problem {
-                        kind: ProblemKind::Refused,
-                        what: manifest.to_string(),
-                        why: refusal.why,
-                    });
-                }
-            },
+        }
+        done
+    }
+
+    fn refused(&mut self, manifest: &Manifest, refusal: Refusal) {
+        let what = manifest.to_string();
+        match refusal.remedy {
+            Remedy::Reach => self.unreachable = Some(refusal.why),
+            Remedy::Change => self.problem(ProblemKind::Broken, what, refusal.why),
+            Remedy::Again => {
+                self.may_help = true;
+                self.problem(ProblemKind::Refused, what, refusal.why);
+            }
         }
     }
-    done
 }
 
-async fn incomplete(result: LevelResult, reporter: &mut Reporter<'_>) -> Outcome {
-    let LevelResult {
-        problems, may_help, ..
-    } = result;
-    reporter.tell_problems(&problems).await;
-    Outcome::Incomplete { problems, may_help }
+/// Tells how the pass ended.
+async fn conclude(tally: Tally, reporter: &mut Reporter<'_>) -> Outcome {
+    if let Some(why) = tally.unreachable {
+        return Outcome::Unreachable(why);
+    }
+    if tally.problems.is_empty() {
+        reporter.tell_completion(tally.repaired).await;
+        return Outcome::Complete;
+    }
+    reporter.tell_problems(&tally.problems).await;
+    Outcome::Incomplete {
+        problems: tally.problems,
+        may_help: tally.may_help,
+    }
 }
 
 /// Reads the release and fills in the values of this cluster.
@@ -208,7 +231,7 @@ async fn prepare(
     }
 }
 
-/// Reads the values of this cluster; none if there is no such ConfigMap.
+/// Reads the values of this cluster; none if there is no such `ConfigMap`.
 async fn values(operator: &Operator) -> Result<Option<BTreeMap<String, String>>, String> {
     #[derive(Deserialize)]
     struct ConfigMap {

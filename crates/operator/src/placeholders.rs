@@ -1,13 +1,13 @@
 //! Words in the release's manifests that every cluster has its own values for.
 //!
 //! A release is made once and runs in many clusters. What differs between them stands in the
-//! manifests as a word, and in the cluster in the ConfigMap `bootlace-system/cluster-config`.
+//! manifests as a word, and in the cluster in the `ConfigMap` `bootlace-system/cluster-config`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Each word, and the key of the ConfigMap that holds its value.
+/// Each word, and the key of the `ConfigMap` that holds its value.
 pub(crate) const PLACEHOLDERS: [(&str, &str); 5] = [
     ("POD_CIDR", "podCIDR"),
     ("SERVICE_CIDR", "serviceCIDR"),

@@ -1,4 +1,4 @@
-//! Telling the progress: on the ClusterVersion, and only what is new.
+//! Telling the progress: on the `ClusterVersion`, and only what is new.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(crate) struct Reporter<'o> {
 }
 
 impl<'o> Reporter<'o> {
-    /// Begins with what the ClusterVersion says.
+    /// Begins with what the `ClusterVersion` says.
     pub(crate) fn new(operator: &'o Operator, version: &ClusterVersion) -> Self {
         let ClusterVersion {
             metadata,
@@ -47,13 +47,36 @@ impl<'o> Reporter<'o> {
         self.is_upkeep
     }
 
-    /// Tells whether the last thing that was told is that something is wrong.
-    pub(crate) fn is_failing(&self) -> bool {
-        let mut conditions = self.told.conditions.iter();
-        conditions.any(|condition| condition.name == "Failing" && condition.status == "True")
+    /// Tells that work has begun, unless it is only looked after what is complete.
+    pub(crate) async fn tell_beginning(&mut self) {
+        if !self.is_upkeep && self.progress.manifests.applied == 0 {
+            self.tell(Phase::Applying).await;
+        }
     }
 
-    /// Tells what is wrong, here and on the ClusterVersion.
+    /// Tells what is waited for, unless it is only looked after what is complete.
+    pub(crate) async fn tell_waiting(&mut self, missing: Vec<String>) {
+        let line = format!("waiting for {}", missing.join("; "));
+        self.operator.log.news("waiting", line);
+        if !self.is_upkeep {
+            self.tell(Phase::Waiting(missing)).await;
+        }
+    }
+
+    /// Tells that everything is as it should be, and what was put right for that.
+    pub(crate) async fn tell_completion(&mut self, repaired: Vec<String>) {
+        let total = self.progress.manifests.total;
+        let line = format!("complete: all {total} manifests are applied and ready");
+        self.operator.log.news("pass", line);
+        let mut conditions = self.told.conditions.iter();
+        let was_failing = conditions.any(|told| told.name == "Failing" && told.status == "True");
+        // An uneventful look must not erase what the last eventful one told.
+        if !self.is_upkeep || was_failing || !repaired.is_empty() {
+            self.tell(Phase::Done(repaired)).await;
+        }
+    }
+
+    /// Tells what is wrong, here and on the `ClusterVersion`.
     pub(crate) async fn tell_problems(&mut self, problems: &[Problem]) {
         let level = self.progress.manifests.level;
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -65,7 +88,7 @@ impl<'o> Reporter<'o> {
     /// Tells where the work stands.
     ///
     /// A status that cannot be written does not keep the work from going on: it is told with the next.
-    pub(crate) async fn tell(&mut self, phase: Phase) {
+    async fn tell(&mut self, phase: Phase) {
         self.progress.phase = phase;
         let next = status::next(&self.told, &self.progress, &clock::now_text());
         if next == self.told {

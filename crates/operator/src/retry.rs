@@ -77,6 +77,11 @@ impl From<kube::Error> for Refusal {
                 why: words(&status),
             },
             kube::Error::BuildRequest(error) => Self::unsendable(error.to_string()),
+            kube::Error::Service(error) => Self {
+                remedy: Remedy::Reach,
+                code: None,
+                why: chain(&*error),
+            },
             other => Self {
                 remedy: Remedy::Reach,
                 code: None,

@@ -1,4 +1,4 @@
-//! What is told about the progress: from a state of the work to the ClusterVersion's status.
+//! What is told about the progress: from a state of the work to the `ClusterVersion`'s status.
 
 use crate::cluster_version::{Attempt, COMPLETED, Condition, Manifests, PARTIAL, Release, Status};
 use crate::retry::shortened;
@@ -11,7 +11,7 @@ const LONGEST_MESSAGE: usize = 4000;
 /// Where the work stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// The generation of the ClusterVersion that is worked on.
+    /// The generation of the `ClusterVersion` that is worked on.
     pub(crate) generation: i64,
     /// The release that is worked on.
     pub(crate) release: Release,
@@ -81,14 +81,13 @@ pub(crate) fn next(previous: &Status, progress: &Progress, now: &str) -> Status 
         .first()
         .is_some_and(|newest| newest.state == COMPLETED);
     let mut conditions = previous.conditions.clone();
-    for condition in [
+    let told = [
         Some(available(progress, is_complete)),
         progressing(progress, is_complete),
         failing(previous, progress),
-    ] {
-        if let Some(condition) = condition {
-            set(&mut conditions, condition, now);
-        }
+    ];
+    for condition in told.into_iter().flatten() {
+        set(&mut conditions, condition, now);
     }
     Status {
         observed_generation: progress.generation,
@@ -124,16 +123,15 @@ fn history(previous: &Status, progress: &Progress, now: &str) -> Vec<Attempt> {
 
 fn available(progress: &Progress, is_complete: bool) -> Condition {
     let release = name(&progress.release);
-    if is_complete {
-        return condition(
-            "Available",
-            true,
-            "Installed",
-            format!("{release} is installed"),
-        );
-    }
-    let message = format!("{release} is not completely installed yet");
-    condition("Available", false, "Installing", message)
+    let (reason, message) = if is_complete {
+        ("Installed", format!("{release} is installed"))
+    } else {
+        (
+            "Installing",
+            format!("{release} is not completely installed yet"),
+        )
+    };
+    condition("Available", is_complete, reason, &message)
 }
 
 /// A complete release that is only looked after does not progress.
@@ -175,7 +173,7 @@ fn progressing(progress: &Progress, is_complete: bool) -> Option<Condition> {
             (false, "Complete", message)
         }
     };
-    Some(condition("Progressing", is_true, reason, message))
+    Some(condition("Progressing", is_true, reason, &message))
 }
 
 /// What failed last is told until it is known to be right, or to fail in another way.
@@ -190,10 +188,10 @@ fn failing(previous: &Status, progress: &Progress) -> Option<Condition> {
             let reason = problems.iter().map(|problem| problem.kind).min();
             let reason = reason.map_or("Unknown", ProblemKind::reason);
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Some(condition("Failing", true, reason, texts.join("; ")))
+            Some(condition("Failing", true, reason, &texts.join("; ")))
         }
         Phase::Applying | Phase::Waiting(_) | Phase::Failed(_) | Phase::Done(_) => {
-            Some(condition("Failing", false, "NoProblem", String::new()))
+            Some(condition("Failing", false, "NoProblem", ""))
         }
     }
 }
@@ -206,38 +204,28 @@ fn name(release: &Release) -> String {
     }
 }
 
-fn condition(name: &str, is_true: bool, reason: &str, message: String) -> Condition {
+fn condition(name: &str, is_true: bool, reason: &str, message: &str) -> Condition {
     Condition {
         name: name.into(),
         status: if is_true { "True" } else { "False" }.into(),
         reason: reason.into(),
-        message: shortened(&message, LONGEST_MESSAGE),
+        message: shortened(message, LONGEST_MESSAGE),
         ..Condition::default()
     }
 }
 
 /// Puts a condition in its place; the time changes only if what it says changes.
 fn set(conditions: &mut Vec<Condition>, mut condition: Condition, now: &str) {
-    match conditions
-        .iter_mut()
-        .find(|other| other.name == condition.name)
-    {
-        Some(other) => {
-            let is_same =
-                other.status == condition.status && !other.last_transition_time.is_empty();
-            condition.last_transition_time = if is_same {
-                std::mem::take(&mut other.last_transition_time)
-            } else {
-                now.to_owned()
-            };
-            condition.other = std::mem::take(&mut other.other);
-            *other = condition;
-        }
-        None => {
-            condition.last_transition_time = now.to_owned();
-            conditions.push(condition);
-        }
+    now.clone_into(&mut condition.last_transition_time);
+    let is_named = |other: &&mut Condition| other.name == condition.name;
+    let Some(other) = conditions.iter_mut().find(is_named) else {
+        return conditions.push(condition);
+    };
+    if other.status == condition.status && !other.last_transition_time.is_empty() {
+        condition.last_transition_time = std::mem::take(&mut other.last_transition_time);
     }
+    condition.other = std::mem::take(&mut other.other);
+    *other = condition;
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use tokio::time::Instant;
 use crate::apply::Applied;
 use crate::operator::Operator;
 use crate::report::Reporter;
-use crate::status::Phase;
 
 /// How long a wait may be before it is told: most levels are ready at once.
 const TOLD_AFTER: Duration = Duration::from_millis(500);
@@ -40,10 +39,7 @@ pub(crate) async fn until_ready(
         if let Some(reporter) = reporter.as_deref_mut() {
             let words = |object: &Applied| format!("{} ({})", object.manifest.id, object.missing());
             let missing: Vec<String> = objects.iter().map(words).collect();
-            operator
-                .log
-                .news("waiting", format!("waiting for {}", missing.join("; ")));
-            reporter.tell(Phase::Waiting(missing)).await;
+            reporter.tell_waiting(missing).await;
         }
     }
     operator.log.over("waiting");

@@ -1,6 +1,9 @@
 //! The operator against a real API server.
 #![expect(
     clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
     reason = "the test makes files and processes, and tidies them up"
 )]
 

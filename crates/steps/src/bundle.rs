@@ -27,9 +27,15 @@ pub(crate) struct Bundle {
 /// The list as it is written.
 #[derive(Debug, Deserialize)]
 struct List {
-    archive: String,
-    digest: Digest,
+    archive: Archive,
     images: Vec<Image>,
+}
+
+/// The archive of all images, beside the release's folder.
+#[derive(Debug, Deserialize)]
+struct Archive {
+    file: String,
+    digest: Digest,
 }
 
 /// One image of the list.
@@ -66,14 +72,15 @@ pub(crate) fn read(settings: &Settings, facts: &Facts) -> Result<Option<Bundle>,
     let list: List = serde_json::from_slice(&content).map_err(|error| {
         Fault::bad_input(format!("{path} cannot be read: {error}")).in_file(path.as_str())
     })?;
-    let archive = beside(folder, &list.archive).ok_or_else(|| {
-        Fault::bad_input(format!("{path} names the archive {:?}", list.archive))
+    let Archive { file, digest } = list.archive;
+    let archive = beside(folder, &file).ok_or_else(|| {
+        Fault::bad_input(format!("{path} names the archive {file:?}"))
             .in_file(path.as_str())
             .because("an archive is named by its file name, and lies beside the release's folder")
     })?;
     Ok(Some(Bundle {
         archive,
-        digest: list.digest,
+        digest,
         images: list.images,
     }))
 }

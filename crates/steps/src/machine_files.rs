@@ -21,6 +21,7 @@ pub const MACHINE_FOLDERS: &[(&str, u32)] = &[
     ("etc/kubernetes/pki", 0o700),
     ("etc/kubernetes/pki/etcd", 0o700),
     ("etc/kubernetes/configs", 0o700),
+    ("etc/kubernetes/kubelet.conf.d", 0o755),
     ("etc/kubernetes/manifests", 0o700),
     ("etc/kubernetes/bootstrap-secrets", 0o700),
     ("var/lib/etcd", 0o700),

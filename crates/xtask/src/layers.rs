@@ -62,7 +62,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "bootlace-machines",
         may_use: Some(&[]),
-        tests_may_use: &[],
+        tests_may_use: &["bootlace-lab"],
         never: &["tokio", "kube"],
         because: "a machine is made of namespaces and files, and knows nothing of what runs in it",
     },

@@ -52,6 +52,7 @@ impl World {
             name,
             address: Ipv4Addr::new(10, 90, 0, last),
             layers: &self.lab.layers,
+            images: Some(&self.lab.image_store),
             release: &self.lab.release,
             bootlace: &bootlace,
             add_ons: &[],

@@ -164,7 +164,7 @@ impl Cluster {
 
     /// Waits until the API server is ready to serve.
     pub(crate) fn wait_until_ready(&mut self) {
-        wait_for(Duration::from_secs(120), "the API server is ready", || {
+        wait_for(Duration::from_mins(2), "the API server is ready", || {
             for child in &mut self.children {
                 if let Some(status) = child.try_wait().unwrap() {
                     let log =

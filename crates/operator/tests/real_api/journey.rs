@@ -4,11 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bootlace_model::fault::FaultKind;
+use bootlace_operator::node_network;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, wait_for};
-use crate::operators::{Process, Running, options, prepare, version};
+use crate::operators::{Background, Process, options, prepare, version};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -112,7 +113,7 @@ fn a_release_is_applied_by_levels_and_kept_as_it_is() {
         &config_map("mine", "theirs"),
     );
 
-    let operator = Running::start(options(&cluster));
+    let operator = Background::start(options(&cluster));
     let waiting = wait_for(SOON, "the operator waits for the deployment", || {
         let status = status(&cluster);
         (condition(&status, "Progressing")["reason"] == "Waiting").then_some(status)
@@ -239,7 +240,7 @@ fn once_ends_with_what_came_of_it() {
         let mut options = options(&cluster);
         options.once = true;
         change(&mut options);
-        Running::start(options).end()
+        Background::start(options).end()
     };
     let release = prepare(&cluster, "[]");
     write(&release, "0000_10_shop_first.yaml", FIRST_LEVEL);
@@ -295,7 +296,7 @@ fn one_operator_works_and_the_next_takes_over_within_seconds() {
 
     let mut first = Process::start(&cluster, "first");
     let (first_name, _) = handed_over(&cluster, "");
-    let second = Running::start(options(&cluster));
+    let second = Background::start(options(&cluster));
     wait_for(SOON, "the second one waits", || {
         second
             .has_said(&format!("waiting: {first_name}"))
@@ -331,7 +332,7 @@ fn one_operator_works_and_the_next_takes_over_within_seconds() {
     // A holder that is killed is replaced when its lease ran out.
     let third = Process::start(&cluster, "third");
     let (third_name, _) = handed_over(&cluster, "");
-    let fourth = Running::start(options(&cluster));
+    let fourth = Background::start(options(&cluster));
     wait_for(SOON, "the fourth one waits", || {
         fourth.has_said("waiting: ").then_some(())
     });
@@ -339,4 +340,39 @@ fn one_operator_works_and_the_next_takes_over_within_seconds() {
     let (_, gap) = handed_over(&cluster, &third_name);
     assert!(gap < Duration::from_secs(8), "{gap:?}");
     fourth.stop().unwrap();
+}
+
+#[test]
+#[ignore = "slow: starts a real etcd and a real API server"]
+fn a_node_gets_its_config_as_soon_as_it_has_its_part_of_the_network() {
+    let cluster = Cluster::start();
+    let folder = cluster.path("net.d");
+    let network = Background::start(node_network::Options {
+        access: options(&cluster).access,
+        node: "one".into(),
+        folder: folder.clone(),
+    });
+    cluster.apply("apiVersion: v1\nkind: Node\nmetadata: {name: one}\n");
+    wait_for(SOON, "the node is seen", || {
+        network.has_said("no part of the pod network").then_some(())
+    });
+    let config = folder.join("10-bootlace.conflist");
+    assert!(!config.exists());
+    let begin = Instant::now();
+    let patch = r#"--patch={"spec": {"podCIDR": "10.244.7.0/24", "podCIDRs": ["10.244.7.0/24"]}}"#;
+    cluster.kubectl(&["patch", "node", "one", "--type=merge", patch]);
+    let text = wait_for(SOON, "the config is written", || {
+        std::fs::read_to_string(&config).ok()
+    });
+    assert!(
+        begin.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begin.elapsed()
+    );
+    let config: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        config["plugins"][0]["ipam"]["ranges"][0][0]["subnet"],
+        "10.244.7.0/24"
+    );
+    network.stop().unwrap();
 }

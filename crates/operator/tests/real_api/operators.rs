@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bootlace_model::fault::Fault;
-use bootlace_operator::{Access, Log, Options, Stop};
+use bootlace_operator::{Access, Log, Options, Stop, node_network};
 
 use crate::cluster::Cluster;
 
@@ -38,7 +38,7 @@ spec:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
 "#;
 
-/// The ClusterVersion, with overrides as JSON.
+/// The `ClusterVersion`, with overrides as JSON.
 pub(crate) fn version(overrides: &str) -> String {
     format!(
         "apiVersion: bootlace.dev/v1alpha1\nkind: ClusterVersion\nmetadata: {{name: version}}\nspec: \
@@ -71,27 +71,44 @@ pub(crate) fn options(cluster: &Cluster) -> Options {
     }
 }
 
-/// An operator in the test's own process.
-pub(crate) struct Running {
+/// A part of the product in the test's own process.
+pub(crate) struct Background {
     stop: Stop,
     thread: Option<JoinHandle<Result<(), Fault>>>,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
-impl Running {
-    pub(crate) fn start(options: Options) -> Self {
+/// What can run in the background.
+pub(crate) trait Part: Send + 'static {
+    fn run(self, log: Log, stop: &Stop) -> Result<(), Fault>;
+}
+
+impl Part for Options {
+    fn run(self, log: Log, stop: &Stop) -> Result<(), Fault> {
+        bootlace_operator::run(self, log, stop)
+    }
+}
+
+impl Part for node_network::Options {
+    fn run(self, log: Log, stop: &Stop) -> Result<(), Fault> {
+        node_network::run(&self, &log, stop)
+    }
+}
+
+impl Background {
+    pub(crate) fn start(part: impl Part) -> Self {
         let lines = Arc::new(Mutex::new(vec![]));
         let log = Log::new({
             let lines = Arc::clone(&lines);
             move |line| {
-                println!("operator: {line}");
+                println!("said: {line}");
                 lines.lock().unwrap().push(line.to_owned());
             }
         });
         let stop = Stop::default();
         let thread = std::thread::spawn({
             let stop = stop.clone();
-            move || bootlace_operator::run(options, log, &stop)
+            move || part.run(log, &stop)
         });
         Self {
             stop,
@@ -101,11 +118,8 @@ impl Running {
     }
 
     pub(crate) fn has_said(&self, part: &str) -> bool {
-        self.lines
-            .lock()
-            .unwrap()
-            .iter()
-            .any(|line| line.contains(part))
+        let lines = self.lines.lock().unwrap();
+        lines.iter().any(|line| line.contains(part))
     }
 
     pub(crate) fn end(mut self) -> Result<(), Fault> {
@@ -118,7 +132,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for Background {
     fn drop(&mut self) {
         self.stop.ask();
         if let Some(thread) = self.thread.take() {

@@ -54,6 +54,8 @@ pub(super) fn environment(settings: &Settings, node: &str) -> String {
     let address = settings.cluster.control_plane.advertise_address;
     let mut flags = vec![
         "--config=/var/lib/kubelet/config.yaml".to_owned(),
+        // What an administrator adds for this one machine.
+        "--config-dir=/etc/kubernetes/kubelet.conf.d".to_owned(),
         "--kubeconfig=/etc/kubernetes/kubelet.conf".to_owned(),
         format!("--hostname-override={node}"),
     ];

@@ -7,11 +7,20 @@ use serde::Deserialize;
 
 /// What `make lab` prepared, as it wrote it down.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Lab {
     /// The roots of a machine, the first on top.
     pub(super) layers: Vec<PathBuf>,
     /// The release; the archive of its images lies beside it.
     pub(super) release: PathBuf,
+    /// What a machine's disk for containers begins with.
+    pub(super) image_store: Option<PathBuf>,
+}
+
+/// The record of one checkout, in the cache.
+#[derive(Debug, Deserialize)]
+struct Record {
+    lab: Option<Lab>,
 }
 
 /// The part of a release's list of images that is needed here.
@@ -27,14 +36,19 @@ struct Image {
 }
 
 impl Lab {
-    /// Reads what was prepared.
+    /// Reads what was prepared: as the environment names it, else the latest of the cache.
     pub(super) fn find() -> Result<Self, Fault> {
-        let file = cache().map(|cache| cache.join("lab.json"));
-        let file = file.ok_or_else(|| missing("no folder for caches is known: HOME is not set"))?;
-        let text = std::fs::read_to_string(&file)
-            .map_err(|error| missing(&format!("cannot read {}: {error}", file.display())))?;
-        serde_json::from_str(&text)
-            .map_err(|error| missing(&format!("{} cannot be read: {error}", file.display())))
+        let cannot = |file: &Path, error: &dyn std::fmt::Display| {
+            missing(&format!("{} cannot be read: {error}", file.display()))
+        };
+        if let Some(file) = std::env::var_os("BOOTLACE_LAB") {
+            let file = PathBuf::from(file);
+            return serde_json::from_str(&read(&file)?).map_err(|error| cannot(&file, &error));
+        }
+        let file = latest().ok_or_else(|| missing("nothing was ever prepared"))?;
+        let record: Record =
+            serde_json::from_str(&read(&file)?).map_err(|error| cannot(&file, &error))?;
+        record.lab.ok_or_else(|| missing("only programs were prepared"))
     }
 
     /// Replaces `IMAGE(name)` in a manifest by the reference that the release has for it.
@@ -64,6 +78,16 @@ fn missing(why: &str) -> Fault {
     Fault::new(FaultKind::Preflight, message)
         .because("A machine's root, Kubernetes and a release are built once and then reused.")
         .hint("`make lab` in a checkout of bootlace builds them; `make up` does it, too")
+}
+
+/// Returns the record that was written last.
+fn latest() -> Option<PathBuf> {
+    let records = std::fs::read_dir(cache()?.join("checkouts")).ok()?;
+    let records = records.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        Some((path.metadata().ok()?.modified().ok()?, path))
+    });
+    records.max().map(|(_, path)| path)
 }
 
 /// Returns the folder of caches: the first of three that the environment names.

@@ -63,6 +63,7 @@ fn create(machines: &Machines) -> Result<Machine, Fault> {
         name: NAME,
         address: ADDRESS,
         layers: &lab.layers,
+        images: lab.image_store.as_deref(),
         release: &lab.release,
         bootlace: &own_program()?,
         add_ons: &add_ons,
