@@ -6,11 +6,13 @@ mod explain;
 mod log;
 mod man;
 mod pki;
+mod placement;
 mod plan;
 mod reset;
 mod run;
 mod runs;
 mod status;
+mod supervise;
 mod undo;
 mod up;
 mod verify;
@@ -36,6 +38,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Up(args)) => up::up(session, &args),
         Some(Command::Down(args)) => up::down(session, &args),
         Some(Command::Forward(args)) => up::forward(&args),
+        Some(Command::Supervise(args)) => supervise::supervise(session, &args),
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),
