@@ -179,6 +179,9 @@ Example:
     /// Lead connections to a machine of `up`; it is started by that
     #[command(hide = true)]
     Forward(Forward),
+    /// Run the static pods below the root as plain processes; it is started by a run
+    #[command(hide = true)]
+    Supervise(Supervise),
     /// Tell where a run stands
     #[command(after_help = "\
 Example:
@@ -278,9 +281,32 @@ pub(crate) struct OnRun {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) on: OnRun,
+    #[command(flatten)]
+    pub(crate) placed: Placed,
     /// Plan every step again, also those that are done
     #[arg(long)]
     pub(crate) replan: bool,
+}
+
+/// Who runs the control plane.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Placed {
+    /// Who runs the control plane [default: as the run began; a new one: kubelet]
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) placement: Option<PlacementName>,
+    /// A folder with the programs of plain processes; several are searched in turn [default: those
+    /// of PATH, else what `make lab` built]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "placement")]
+    pub(crate) programs: Vec<PathBuf>,
+}
+
+/// Who runs a control plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlacementName {
+    /// The kubelet of this machine, in containers
+    Kubelet,
+    /// A supervisor, as plain processes below --root; needs no root
+    Process,
 }
 
 /// `run` and `resume`.
@@ -288,6 +314,8 @@ pub(crate) struct Plan {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) on: OnRun,
+    #[command(flatten)]
+    pub(crate) placed: Placed,
     /// Stop before every step, explain it, and wait for Enter
     #[arg(long)]
     pub(crate) pause: bool,
@@ -331,6 +359,27 @@ pub(crate) struct Up {
     /// Stop before every step, explain it, and wait for Enter
     #[arg(long)]
     pub(crate) pause: bool,
+    /// A folder with the programs of plain processes; several are searched in turn [default: those
+    /// of PATH, else what `make lab` built]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) programs: Vec<PathBuf>,
+}
+
+/// `supervise`.
+#[derive(Debug, Args)]
+pub(crate) struct Supervise {
+    /// A folder with programs; several are searched in turn
+    #[arg(long, value_name = "DIR")]
+    pub(crate) programs: Vec<PathBuf>,
+    /// Only tell whether a supervisor works: code 0 if so, 6 if not
+    #[arg(long, conflicts_with_all = ["stop", "serve"])]
+    pub(crate) check: bool,
+    /// End the supervisor and all its processes
+    #[arg(long, conflicts_with = "serve")]
+    pub(crate) stop: bool,
+    /// Become the supervisor, in this process
+    #[arg(long)]
+    pub(crate) serve: bool,
 }
 
 /// `down`.

@@ -6,12 +6,14 @@ mod explain;
 mod log;
 mod man;
 mod pki;
+mod placement;
 mod plan;
 mod reset;
 mod render;
 mod run;
 mod runs;
 mod status;
+mod supervise;
 mod undo;
 mod up;
 mod verify;
@@ -40,6 +42,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::VersionOperator(args)) => version_operator::version_operator(args),
         Some(Command::NodeNetwork(args)) => version_operator::node_network(args),
         Some(Command::Forward(args)) => up::forward(&args),
+        Some(Command::Supervise(args)) => supervise::supervise(session, &args),
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),

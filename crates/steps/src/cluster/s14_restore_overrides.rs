@@ -55,6 +55,10 @@ oc --kubeconfig ASSETS/auth/kubeconfig-loopback annotate --overwrite \\
     },
     needs: &["start-control-plane"],
     uses: &[],
+    as_processes: Some(
+        "no version operator runs as a plain process, so there is nobody to hand \
+         anything back to",
+    ),
     asks,
     checks: checks_nothing,
     plan,

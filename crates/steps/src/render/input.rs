@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use bootlace_model::config::{Endpoint, ReleaseSource, Settings};
+use bootlace_model::config::{Endpoint, Ports, ReleaseSource, Settings};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
@@ -132,6 +132,19 @@ impl<'a> RenderInput<'a> {
         } else {
             "::1"
         }
+    }
+
+    /// Tells whether nobody but this machine is meant to reach the API.
+    pub(super) fn is_private(&self) -> bool {
+        let host = &self.settings.cluster.control_plane.endpoint.host;
+        let loopback = |address: IpAddr| address.is_loopback();
+        let only_here = host == "localhost" || host.parse().is_ok_and(loopback);
+        only_here && self.address().is_loopback()
+    }
+
+    /// Returns where the other components listen.
+    pub(super) fn ports(&self) -> Ports {
+        self.settings.cluster.control_plane.ports
     }
 
     /// Returns the port at which the API server listens.

@@ -76,9 +76,25 @@ pub(super) fn tree(tree: &FileTree) -> Result<Vec<Effect>, PlanError> {
     Ok(effects)
 }
 
+/// What only a kubelet, or what runs on its nodes, reads.
+const OF_NODES: [&str; 5] = [
+    "auth/kubelet.conf",
+    "config-bootstrap/kubelet-config.yaml",
+    "config-bootstrap/kubelet.env",
+    "config-bootstrap/kubelet.service",
+    "bootstrap-manifests/version-operator-pod.yaml",
+];
+
+fn is_used(settings: &Settings, file: &MachineFile) -> bool {
+    settings.placement.is_kubelet() || !OF_NODES.contains(&file.asset)
+}
+
 /// Returns the files whose turn it is.
 pub(super) fn files(settings: &Settings, turn: Turn) -> impl Iterator<Item = Effect> {
-    let mine = machine_files().filter(move |file| Turn::of(file) == turn);
+    let in_turn = move |file: &&MachineFile| Turn::of(file) == turn;
+    let mine = machine_files()
+        .filter(in_turn)
+        .filter(|file| is_used(settings, file));
     mine.map(|file| {
         Effect::PutFile(PutFile {
             path: machine(file.machine),
