@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use bootlace_model::step::Choice;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::commands::{NodeNetwork, VersionOperator};
+
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
 Start here:
@@ -168,6 +170,16 @@ Examples:
     /// List and check the cluster's keys and certificates
     #[command(subcommand)]
     Pki(Pki),
+    /// Hold a cluster to its release: apply its manifests, and put right what drifts
+    #[command(after_help = "\
+Runs in the cluster until it is stopped. Progress is on the ClusterVersion `version`.
+
+Example:
+  bootlace version-operator --kubeconfig /etc/kubernetes/admin.conf --release-manifests DIR --once")]
+    VersionOperator(VersionOperator),
+    /// Give the pods of a node their network
+    #[command(hide = true)]
+    NodeNetwork(NodeNetwork),
     /// Print the completions for a shell
     #[command(after_help = "\
 Example:

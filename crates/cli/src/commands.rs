@@ -5,6 +5,7 @@ mod config;
 mod explain;
 mod log;
 mod man;
+mod node_network;
 mod pki;
 mod plan;
 mod run;
@@ -12,6 +13,10 @@ mod runs;
 mod status;
 mod undo;
 mod verify;
+mod version_operator;
+
+pub(crate) use node_network::NodeNetwork;
+pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
 use clap::CommandFactory as _;
@@ -35,6 +40,8 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Runs) => runs::runs(session),
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
+        Some(Command::VersionOperator(args)) => version_operator::version_operator(session, args),
+        Some(Command::NodeNetwork(args)) => node_network::node_network(session, args),
         Some(Command::Completions { shell }) => completions::completions(session, shell),
         Some(Command::Man { command }) => man::man(session, &command),
     }

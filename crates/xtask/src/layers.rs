@@ -53,6 +53,13 @@ const LAYERS: &[Layer] = &[
         because: "the host does what it is told and decides nothing",
     },
     Layer {
+        name: "bootlace-operator",
+        may_use: Some(&["bootlace-model"]),
+        tests_may_use: &[],
+        never: &[],
+        because: "the operator lives in the cluster: the API is its world, and it runs no steps",
+    },
+    Layer {
         name: "bootlace-report",
         may_use: Some(&["bootlace-model"]),
         tests_may_use: &[],
@@ -66,6 +73,7 @@ const LAYERS: &[Layer] = &[
             "bootlace-steps",
             "bootlace-engine",
             "bootlace-host",
+            "bootlace-operator",
             "bootlace-report",
         ]),
         tests_may_use: &["bootlace-testkit"],
