@@ -42,7 +42,7 @@ pub(crate) struct ApiAccess {
     /// How the API server is reached [default: by the service account of the pod that this runs in]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     kubeconfig: Option<PathBuf>,
-    /// The API server's address, like https://10.0.0.1:6443, instead of the one that is found there
+    /// The API server's address, `https://HOST:PORT`, instead of the one that is found there
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     server: Option<String>,
 }
