@@ -172,3 +172,6 @@ mod tests {
         );
     }
 }
+
+#[cfg(test)]
+mod shipped;
