@@ -7,6 +7,8 @@ use bootlace_steps::render::Component;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::commands::{NodeNetwork, VersionOperator};
+
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
 Start here:
@@ -166,16 +168,6 @@ Ends with a line for your shell, on stdout:
     Up(Up),
     /// Remove all that `up` made, and nothing else
     Down(Down),
-    /// Hold a cluster to its release: apply its manifests by run level, and keep them so
-    #[command(after_help = "\
-Runs inside the cluster; with --once it ends when everything is applied and ready.
-
-Example:
-  bootlace version-operator --kubeconfig admin.conf --release-manifests DIR --once")]
-    VersionOperator(VersionOperator),
-    /// Give a node its pod network; runs on every node, inside the cluster
-    #[command(hide = true)]
-    NodeNetwork(NodeNetwork),
     /// Lead connections to a machine of `up`; it is started by that
     #[command(hide = true)]
     Forward(Forward),
@@ -210,6 +202,16 @@ Examples:
     /// List and check the cluster's keys and certificates
     #[command(subcommand)]
     Pki(Pki),
+    /// Hold a cluster to its release: apply its manifests, and put right what drifts
+    #[command(after_help = "\
+Runs in the cluster until it is stopped. Progress is on the ClusterVersion `version`.
+
+Example:
+  bootlace version-operator --kubeconfig /etc/kubernetes/admin.conf --release-manifests DIR --once")]
+    VersionOperator(VersionOperator),
+    /// Give the pods of a node their network
+    #[command(hide = true)]
+    NodeNetwork(NodeNetwork),
     /// Print the completions for a shell
     #[command(after_help = "\
 Example:
@@ -397,52 +399,6 @@ pub(crate) enum In {
     Machine,
     /// As plain processes of whoever calls
     Process,
-}
-
-/// How a program inside the cluster reaches the API.
-#[derive(Debug, Args)]
-pub(crate) struct ToApi {
-    /// A kubeconfig [default: the service account of the pod]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) kubeconfig: Option<PathBuf>,
-    /// The API server, instead of the one that the kubeconfig or the pod names
-    #[arg(long, value_name = "URL")]
-    pub(crate) server: Option<String>,
-}
-
-/// `version-operator`.
-#[derive(Debug, Args)]
-pub(crate) struct VersionOperator {
-    #[command(flatten)]
-    pub(crate) api: ToApi,
-    /// The folder of the release's manifests
-    #[arg(long, value_name = "DIR", default_value = "/release-manifests")]
-    pub(crate) release_manifests: PathBuf,
-    /// How many seconds until it looks for drift although nothing changed
-    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
-    pub(crate) resync: u64,
-    /// The port of /healthz on 127.0.0.1; 0 for none
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub(crate) health_port: u16,
-    /// End when everything is applied and ready
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// With --once: after how many seconds to give up
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    pub(crate) timeout: u64,
-}
-
-/// `node-network`.
-#[derive(Debug, Args)]
-pub(crate) struct NodeNetwork {
-    #[command(flatten)]
-    pub(crate) api: ToApi,
-    /// The node that it runs on
-    #[arg(long, value_name = "NAME", env = "NODE_NAME")]
-    pub(crate) node: String,
-    /// The folder of CNI configs
-    #[arg(long, value_name = "DIR", default_value = "/etc/cni/net.d")]
-    pub(crate) folder: PathBuf,
 }
 
 /// `forward`.

@@ -5,11 +5,12 @@ mod config;
 mod explain;
 mod log;
 mod man;
+mod node_network;
 mod pki;
 mod placement;
 mod plan;
-mod reset;
 mod render;
+mod reset;
 mod run;
 mod runs;
 mod status;
@@ -18,6 +19,9 @@ mod undo;
 mod up;
 mod verify;
 mod version_operator;
+
+pub(crate) use node_network::NodeNetwork;
+pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
 use clap::CommandFactory as _;
@@ -39,8 +43,6 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Reset(args)) => reset::reset(session, args),
         Some(Command::Up(args)) => up::up(session, &args),
         Some(Command::Down(args)) => up::down(session, &args),
-        Some(Command::VersionOperator(args)) => version_operator::version_operator(args),
-        Some(Command::NodeNetwork(args)) => version_operator::node_network(args),
         Some(Command::Forward(args)) => up::forward(&args),
         Some(Command::Supervise(args)) => supervise::supervise(session, &args),
         Some(Command::Status(args)) => status::status(session, &args),
@@ -49,6 +51,8 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Render(args)) => render::render(session, &args),
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
+        Some(Command::VersionOperator(args)) => version_operator::version_operator(session, args),
+        Some(Command::NodeNetwork(args)) => node_network::node_network(session, args),
         Some(Command::Completions { shell }) => completions::completions(session, shell),
         Some(Command::Man { command }) => man::man(session, &command),
     }
