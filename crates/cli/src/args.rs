@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use bootlace_model::step::Choice;
+use bootlace_steps::render::Component;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::commands::{NodeNetwork, VersionOperator};
 
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
@@ -167,6 +171,9 @@ Ends with a line for your shell, on stdout:
     /// Lead connections to a machine of `up`; it is started by that
     #[command(hide = true)]
     Forward(Forward),
+    /// Run the static pods below the root as plain processes; it is started by a run
+    #[command(hide = true)]
+    Supervise(Supervise),
     /// Tell where a run stands
     #[command(after_help = "\
 Example:
@@ -180,12 +187,31 @@ Examples:
     Log(OnRun),
     /// List all runs
     Runs,
+    /// Render what one component needs, as its stage does, into a folder
+    ///
+    /// Called like the render command of an operator. The name of the node and the release come
+    /// from the records beside the input folder, else from the asset folder, else from the config.
+    #[command(after_help = "\
+Examples:
+  bootlace render etcd --asset-input-dir ASSETS/tls --asset-output-dir /tmp/e
+  bootlace render mco --asset-input-dir ASSETS/manifests --asset-output-dir /tmp/m")]
+    Render(Render),
     /// Print, check and describe config files
     #[command(subcommand)]
     Config(Config),
     /// List and check the cluster's keys and certificates
     #[command(subcommand)]
     Pki(Pki),
+    /// Hold a cluster to its release: apply its manifests, and put right what drifts
+    #[command(after_help = "\
+Runs in the cluster until it is stopped. Progress is on the ClusterVersion `version`.
+
+Example:
+  bootlace version-operator --kubeconfig /etc/kubernetes/admin.conf --release-manifests DIR --once")]
+    VersionOperator(VersionOperator),
+    /// Give the pods of a node their network
+    #[command(hide = true)]
+    NodeNetwork(NodeNetwork),
     /// Print the completions for a shell
     #[command(after_help = "\
 Example:
@@ -257,9 +283,32 @@ pub(crate) struct OnRun {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) on: OnRun,
+    #[command(flatten)]
+    pub(crate) placed: Placed,
     /// Plan every step again, also those that are done
     #[arg(long)]
     pub(crate) replan: bool,
+}
+
+/// Who runs the control plane.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Placed {
+    /// Who runs the control plane [default: as the run began; a new one: kubelet]
+    #[arg(long, value_enum, value_name = "WHO")]
+    pub(crate) placement: Option<PlacementName>,
+    /// A folder with the programs of plain processes; several are searched in turn [default: those
+    /// of PATH, else what `make lab` built]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "placement")]
+    pub(crate) programs: Vec<PathBuf>,
+}
+
+/// Who runs a control plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlacementName {
+    /// The kubelet of this machine, in containers
+    Kubelet,
+    /// A supervisor, as plain processes below --root; needs no root
+    Process,
 }
 
 /// `run` and `resume`.
@@ -267,6 +316,8 @@ pub(crate) struct Plan {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) on: OnRun,
+    #[command(flatten)]
+    pub(crate) placed: Placed,
     /// Stop before every step, explain it, and wait for Enter
     #[arg(long)]
     pub(crate) pause: bool,
@@ -310,6 +361,27 @@ pub(crate) struct Up {
     /// Stop before every step, explain it, and wait for Enter
     #[arg(long)]
     pub(crate) pause: bool,
+    /// A folder with the programs of plain processes; several are searched in turn [default: those
+    /// of PATH, else what `make lab` built]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) programs: Vec<PathBuf>,
+}
+
+/// `supervise`.
+#[derive(Debug, Args)]
+pub(crate) struct Supervise {
+    /// A folder with programs; several are searched in turn
+    #[arg(long, value_name = "DIR")]
+    pub(crate) programs: Vec<PathBuf>,
+    /// Only tell whether a supervisor works: code 0 if so, 6 if not
+    #[arg(long, conflicts_with_all = ["stop", "serve"])]
+    pub(crate) check: bool,
+    /// End the supervisor and all its processes
+    #[arg(long, conflicts_with = "serve")]
+    pub(crate) stop: bool,
+    /// Become the supervisor, in this process
+    #[arg(long)]
+    pub(crate) serve: bool,
 }
 
 /// `down`.
@@ -348,6 +420,31 @@ pub(crate) struct Undo {
     /// Also take back what someone edited since; their edits are lost
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// `render`.
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    /// What to render
+    #[arg(value_name = "COMPONENT", value_parser = components())]
+    pub(crate) component: String,
+    /// The folder with keys and certificates, or with your manifests
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) asset_input_dir: PathBuf,
+    /// The folder into which files are written
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) asset_output_dir: PathBuf,
+    /// The image of the component, instead of that of the release
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) manifest_image: Option<String>,
+}
+
+/// Accepts the names of renderers, and the names that operators have for them.
+fn components() -> PossibleValuesParser {
+    let values = Component::ALL.iter().map(|component| {
+        PossibleValue::new(component.name).aliases(component.aliases.iter().copied())
+    });
+    PossibleValuesParser::new(values)
 }
 
 /// `config`.

@@ -53,6 +53,11 @@ pub(crate) fn host(places: &Places, inputs: &[Mount]) -> RealHost {
     builder.build()
 }
 
+/// Opens this computer itself, to ask its programs.
+pub(crate) fn plain_host() -> RealHost {
+    RealHost::builder().build()
+}
+
 /// Lets `SIGINT` and `SIGTERM` ask for a stop, so that a run ends between two effects.
 pub(crate) fn stop_on_signals(host: &RealHost) -> Result<(), Fault> {
     bootlace_host::signals::install(&host.stop_handle()).map_err(|error| {

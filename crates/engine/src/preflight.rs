@@ -101,7 +101,11 @@ fn look(host: &dyn Host, test: &Test) -> Result<Option<String>, Fault> {
         Test::PortFree(port) => host
             .port_holder(*port)?
             .map(|holder| format!("port {port} is taken by {holder}")),
-        Test::Program { argv, fits } => program(host, argv, fits.as_deref())?,
+        Test::Program {
+            argv,
+            folders,
+            fits,
+        } => program(host, argv, folders, fits.as_deref())?,
         Test::Runtime => runtime(host)?,
         Test::Empty(path) => {
             let full = folders.open(path)?.map(|dir| dir.list()).transpose()?;
@@ -142,18 +146,34 @@ fn look(host: &dyn Host, test: &Test) -> Result<Option<String>, Fault> {
     })
 }
 
-fn program(host: &dyn Host, argv: &[String], fits: Option<&str>) -> Result<Option<String>, Fault> {
+fn program(
+    host: &dyn Host,
+    argv: &[String],
+    folders: &[String],
+    fits: Option<&str>,
+) -> Result<Option<String>, Fault> {
     let name = argv.first().map(String::as_str).unwrap_or_default();
-    let command = Command {
-        argv,
-        env: vec![],
-        directory: None,
-        within: TELL_VERSION,
-        keep: 4096,
-    };
-    let output = match host.run(&command) {
+    let inside = folders.iter().map(|folder| format!("{folder}/{name}"));
+    let mut output = Err(String::new());
+    for place in inside.chain([name.to_owned()]) {
+        let argv: Vec<String> = [place].into_iter().chain(argv[1..].to_vec()).collect();
+        let command = Command {
+            argv: &argv,
+            env: vec![],
+            directory: None,
+            within: TELL_VERSION,
+            keep: 4096,
+        };
+        output = match host.run(&command) {
+            Err(error @ (HostError::Stopped | HostError::Crashed)) => return Err(error.into()),
+            output => output.map_err(|error| error.to_string()),
+        };
+        if output.is_ok() {
+            break;
+        }
+    }
+    let output = match output {
         Ok(output) => output,
-        Err(error @ (HostError::Stopped | HostError::Crashed)) => return Err(error.into()),
         Err(error) => return Ok(Some(format!("{name} cannot be run: {error}"))),
     };
     if output.code != Some(0) {

@@ -30,6 +30,8 @@ pub enum Test {
     Program {
         /// The program and the arguments that make it print its version.
         argv: Vec<String>,
+        /// Folders in which it is looked for, before those of the system.
+        folders: Vec<String>,
         /// The minor version of Kubernetes that it must have, or one or two less.
         fits: Option<String>,
     },

@@ -16,6 +16,8 @@ pub(crate) struct LiveStep {
     pub(crate) needs: &'static [&'static str],
     /// The facts of those steps that it reads.
     pub(crate) uses: &'static [&'static str],
+    /// Why it is skipped where plain processes run and no kubelet; none if it is not.
+    pub(crate) as_processes: Option<&'static str>,
     /// What must be known before it is planned.
     pub(crate) asks: fn(&Settings) -> Vec<Ask>,
     /// What must be so before it begins.
@@ -71,6 +73,10 @@ impl Step for LiveStep {
     }
 
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
+        if let (Some(reason), false) = (self.as_processes, settings.placement.is_kubelet()) {
+            let reason = reason.to_owned();
+            return Ok(Decision::Skip { reason });
+        }
         (self.plan)(settings, facts)
     }
 

@@ -4,6 +4,7 @@ mod copy_manifests;
 mod explain;
 mod pki;
 mod prepare_assets;
+mod process_placement;
 mod release_info;
 mod render;
 mod sequences;

@@ -3,6 +3,7 @@
 use bootlace_model::fault::Fault;
 use bootlace_report::outline::Outline;
 
+use super::placement;
 use crate::args::Plan;
 use crate::error::Ending;
 use crate::observer::Watcher;
@@ -10,6 +11,7 @@ use crate::session::Session;
 
 pub(crate) fn plan(session: &mut Session, args: &Plan) -> Result<Ending, Fault> {
     let mut work = session.by_config(&args.on)?;
+    placement::settle(&mut work, &args.placed)?;
     work.options.replan = args.replan;
     let watcher = Watcher::new(&session.console, &work.host, work.sequence);
     let view = work.engine(&watcher).plan()?;

@@ -5,6 +5,7 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::record::Outcome;
 use bootlace_report::{count, duration, next, status};
 
+use super::placement;
 use crate::args::{Output, Run};
 use crate::environment;
 use crate::error::Ending;
@@ -31,6 +32,7 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
     let mut work = session.by_config(&args.on)?;
     work.options.pause = args.pause;
     work.settings.clean = args.clean;
+    placement::settle(&mut work, &args.placed)?;
     work.options
         .ignore
         .extend(args.ignore_preflight_errors.iter().cloned());

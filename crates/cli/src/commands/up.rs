@@ -2,6 +2,8 @@
 
 mod lab;
 mod machine;
+mod process;
+pub(crate) mod programs;
 
 use std::path::{Path, PathBuf};
 
@@ -30,32 +32,35 @@ pub(crate) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
         (None, Some(reason)) => {
             let text = format!("This computer cannot start machines: {reason}.\n");
             session.console.say(&text);
-            Err(no_processes())
+            process::up(session, args)
         }
-        (Some(In::Process), _) => Err(no_processes()),
+        (Some(In::Process), _) => process::up(session, args),
     }
 }
 
-fn no_processes() -> Fault {
-    let message = "a control plane of plain processes is not built yet";
-    Fault::new(FaultKind::Preflight, message)
-        .hint("as root, with systemd-nspawn installed, `bootlace up` starts a machine")
+/// Removes all that `up` made, and nothing else.
+pub(crate) fn down(session: &Session, args: &Down) -> Result<Ending, Fault> {
+    let is_meant = |place: In| args.place.is_none_or(|meant| meant == place);
+    let processes = is_meant(In::Process) && process::down(session)?;
+    let machines = is_meant(In::Machine) && machines_down(session)?;
+    session.console.say(if processes || machines {
+        "The local cluster is gone.\n"
+    } else {
+        "Nothing to remove: no local cluster is there.\n"
+    });
+    Ok(Ending::Done)
 }
 
-/// Removes all that `up` made, and nothing else.
-pub(crate) fn down(session: &Session, _: &Down) -> Result<Ending, Fault> {
+/// Removes the machines of `up`; false if there are none.
+fn machines_down(session: &Session) -> Result<bool, Fault> {
     let folder = folder(session);
     if !folder.exists() {
-        session
-            .console
-            .say("Nothing to remove: no local cluster is there.\n");
-        return Ok(Ending::Done);
+        return Ok(false);
     }
     let machines = Machines::open(&folder).map_err(fault)?;
     machines.clean().map_err(fault)?;
     remove(&folder)?;
-    session.console.say("The local cluster is gone.\n");
-    Ok(Ending::Done)
+    Ok(true)
 }
 
 /// Becomes the forwarder through which the cluster is reached; started by `up`.

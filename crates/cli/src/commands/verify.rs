@@ -3,13 +3,15 @@
 use bootlace_model::fault::Fault;
 use bootlace_report::next;
 
-use crate::args::{OnRun, Output};
+use super::placement;
+use crate::args::{OnRun, Output, Placed};
 use crate::error::Ending;
 use crate::observer::Watcher;
 use crate::session::Session;
 
 pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> {
-    let work = session.by_config(args)?;
+    let mut work = session.by_config(args)?;
+    placement::settle(&mut work, &Placed::default())?;
     let console = &session.console;
     let watcher = Watcher::new(console, &work.host, work.sequence);
     let view = work.engine(&watcher).verify()?;

@@ -13,6 +13,10 @@ pub(super) fn find(name: &str) -> io::Result<PathBuf> {
     if name.starts_with('/') {
         return Ok(name.into());
     }
+    // Whoever runs its own name means itself, and not another version that is installed.
+    if let Some(own) = own(name) {
+        return Ok(own);
+    }
     if name.is_empty() || name.contains('/') {
         let why = "a program is named by a plain name or an absolute path";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -27,6 +31,12 @@ pub(super) fn find(name: &str) -> io::Result<PathBuf> {
         })
 }
 
+/// Returns the program that is running, if it has this name and is still there.
+fn own(name: &str) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    (own.file_name()? == name && own.is_file()).then_some(own)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +49,9 @@ mod tests {
             let error = find(relative).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{relative}");
         }
+        let own = std::env::current_exe().unwrap();
+        let name = own.file_name().unwrap().to_str().unwrap();
+        assert_eq!(find(name).unwrap(), own);
         let error = find("no-such-program-anywhere").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }

@@ -46,6 +46,9 @@ kubectl --kubeconfig KUBECONFIG wait --for=condition=Ready node --all --timeout=
     },
     needs: &["hand-over"],
     uses: &[],
+    as_processes: Some(
+        "plain processes have no kubelet, so there is no node that an add-on could run on",
+    ),
     asks,
     checks: checks_nothing,
     plan,

@@ -43,6 +43,10 @@ rm -rf ASSETS   # only with --clean, or if the assets came from a store",
     },
     needs: &["add-ons"],
     uses: &[],
+    as_processes: Some(
+        "nothing was handed over, so the asset folder is still what the control plane \
+         is made from",
+    ),
     asks: asks_nothing,
     checks: checks_nothing,
     plan,

@@ -58,6 +58,10 @@ kubectl --kubeconfig KUBECONFIG --namespace kube-system \\
     },
     needs: &["wait-etcd", "wait-control-plane", "wait-version-operator"],
     uses: &[],
+    as_processes: Some(
+        "the processes of the bootstrap are all that runs, so there is nothing to hand \
+         over to; `bootlace undo` still takes everything back",
+    ),
     asks: asks_nothing,
     checks: checks_nothing,
     plan,

@@ -9,6 +9,7 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::FileTree;
 use bootlace_model::step::PlanError;
+use bootlace_model::supervised;
 use bootlace_model::symptom::{KnownLine, Symptom};
 
 use crate::assets::machine;
@@ -54,8 +55,8 @@ pub(crate) static KNOWN: &[KnownLine] = &[
     KnownLine {
         needle: "unknown flag",
         code: "F-18",
-        cause: "the image does not know a flag of its manifest: they are of different versions",
-        hint: "compare spec.kubernetesVersion with the release's images",
+        cause: "it does not know a flag of its manifest: they are of different versions",
+        hint: "compare spec.kubernetesVersion with the version of the image or program that runs",
     },
     KnownLine {
         needle: "permission denied",
@@ -106,6 +107,29 @@ pub(crate) fn expect(claim: Claim, within: Duration, because: &'static str) -> E
     Expectation::now(claim, because)
         .within(within)
         .unless(symptoms)
+}
+
+/// Like [`expect`], of what runs wherever the control plane does.
+pub(crate) fn expect_placed(
+    settings: &Settings,
+    claim: Claim,
+    within: Duration,
+    because: &'static str,
+) -> Expectation {
+    if settings.placement.is_kubelet() {
+        return expect(claim, within, because);
+    }
+    Expectation::now(claim, because)
+        .within(within)
+        .unless(vec![processes_fail()])
+}
+
+/// Ends a wait when a plain process ends for good.
+pub(crate) fn processes_fail() -> Symptom {
+    Symptom::ProcessesFail {
+        state: machine(supervised::STATE),
+        known: KNOWN,
+    }
 }
 
 /// Reads all objects of a folder, in the order of its files.

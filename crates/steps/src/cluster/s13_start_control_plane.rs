@@ -2,10 +2,12 @@
 
 mod files;
 mod ground;
+mod process;
 
 use std::time::Duration;
 
-use bootlace_model::config::{Profile, Settings};
+use bootlace_model::check::Check;
+use bootlace_model::config::{Placement, Profile, Settings};
 use bootlace_model::effect::{
     ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit, UnitState,
     Via,
@@ -18,12 +20,13 @@ use bootlace_model::symptom::Symptom;
 use serde_json::json;
 
 use self::files::{Turn, files};
-use super::live::{KNOWN, LOOPBACK, api, by, expect, objects, only_kubernetes, unit};
+use super::live::{KNOWN, LOOPBACK, api, by, expect_placed, objects, only_kubernetes, unit};
 use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
-use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES};
+use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES, RELEASE_MANIFESTS};
 use crate::live_step::LiveStep;
+use crate::machine_files::MACHINE_TREES;
 
 const NAME: &str = "start-control-plane";
 
@@ -48,7 +51,9 @@ pub(crate) static STEP: LiveStep = LiveStep {
               leaves the evidence alone until `undo`. It also takes any answer of the API, even \
               an error, for a sign of life, while we wait until `/readyz` says 200 to a client \
               that checks the certificate. Images that are not pinned by digest are refused here, \
-              unless you insist.",
+              unless you insist or there are none: with `--placement process` a small supervisor \
+              takes the kubelet's place and runs the commands of the same pods as plain \
+              processes, all their paths below the root.",
         reads: &[
             "ASSETS/tls/",
             "ASSETS/auth/",
@@ -60,6 +65,8 @@ pub(crate) static STEP: LiveStep = LiveStep {
             "/etc/kubernetes/pki/",
             "/etc/kubernetes/bootstrap-secrets/",
             "/etc/kubernetes/configs/",
+            "/etc/kubernetes/kubelet.conf.d/",
+            "/etc/kubernetes/release-manifests/",
             "/etc/kubernetes/kubelet.env",
             "/etc/systemd/system/kubelet.service",
             "/var/lib/kubelet/",
@@ -107,8 +114,9 @@ podman run --rm --net=host --volume ASSETS:/assets:z --volume /etc/kubernetes:/e
         "render-machine-config",
     ],
     uses: &["node.name", "release.images"],
+    as_processes: None,
     asks,
-    checks: ground::checks,
+    checks,
     plan,
     expects,
 };
@@ -118,24 +126,38 @@ fn asks(settings: &Settings) -> Vec<Ask> {
         path: asset(settings, "manifests"),
         limit: LIMIT,
     };
+    let release = Probe::ReadTree {
+        path: asset(settings, MACHINE_TREES[0].0),
+        limit: LIMIT,
+    };
     let bundle = bundle::list_path(settings).map(|path| Probe::ReadFile { path, limit: LIMIT });
     let bundle = bundle.map(|probe| BUNDLE.from(probe));
-    [MANIFESTS.from(manifests)]
+    [MANIFESTS.from(manifests), RELEASE_MANIFESTS.from(release)]
         .into_iter()
         .chain(bundle)
         .collect()
 }
 
+fn checks(settings: &Settings) -> Vec<Check> {
+    match &settings.placement {
+        Placement::Kubelet => ground::checks(settings),
+        Placement::Process { programs } => process::checks(settings, programs),
+    }
+}
+
 fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     only_kubernetes(settings, NAME)?;
+    if let Placement::Process { programs } = &settings.placement {
+        return process::plan(settings, programs, facts);
+    }
     let node = facts.get(&NODE_NAME)?;
     let images = facts.get(&RELEASE_IMAGES)?;
     let bundle = bundle::read(settings, facts)?;
-    let folder = asset(settings, "manifests");
-    let mut objects = objects(&folder, &facts.get(&MANIFESTS)?)?;
-    objects.extend(control_plane_node(&node));
+    let mut apply = apply(settings, facts)?;
+    apply.objects.extend(control_plane_node(&node));
     let mut effects: Vec<Effect> = files::folders().collect();
     effects.extend(files(settings, Turn::Config));
+    effects.extend(files::tree(&facts.get(&RELEASE_MANIFESTS)?)?);
     effects.extend(files(settings, Turn::FirstPod));
     effects.push(Effect::SetUnit(SetUnit {
         unit: unit("kubelet.service")?,
@@ -157,14 +179,20 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let anew = "it registers this node at once instead of after its back-off, which has grown \
                 while there was no API";
     effects.push(start("kubelet.service", Some(anew), vec![])?);
-    effects.push(Effect::ApplyObjects(ApplyObjects {
+    effects.push(Effect::ApplyObjects(apply));
+    Ok(Decision::Do(effects))
+}
+
+/// Gives the API the objects of the asset folder.
+fn apply(settings: &Settings, facts: &Facts) -> Result<ApplyObjects, PlanError> {
+    let folder = asset(settings, "manifests");
+    Ok(ApplyObjects {
         name: format!("objects of {folder}"),
         kubeconfig: machine(LOOPBACK),
-        objects,
+        objects: objects(&folder, &facts.get(&MANIFESTS)?)?,
         within: minutes(5),
         origin: by(NAME),
-    }));
-    Ok(Decision::Do(effects))
+    })
 }
 
 /// Marks this machine as one of the control plane; a kubelet may not say that of itself.
@@ -225,10 +253,6 @@ fn products() -> Vec<Product> {
 }
 
 fn symptoms(images: Vec<String>) -> Result<Vec<Symptom>, PlanError> {
-    let certificates = ["apiserver.crt", "etcd/server.crt", "ca.crt", "etcd/ca.crt"];
-    let certificates = certificates.map(|name| Symptom::CertificateOutOfDate {
-        path: crate::assets::below(&machine("etc/kubernetes/pki"), name),
-    });
     let mut symptoms = vec![
         Symptom::UnitFails(unit("containerd.service")?),
         Symptom::UnitFails(unit("kubelet.service")?),
@@ -238,8 +262,18 @@ fn symptoms(images: Vec<String>) -> Result<Vec<Symptom>, PlanError> {
         },
         Symptom::ImagesMissing { images },
     ];
-    symptoms.extend(certificates);
+    symptoms.extend(certificates_expire());
     Ok(symptoms)
+}
+
+/// Ends a wait when a certificate is not valid at this machine's time.
+fn certificates_expire() -> impl Iterator<Item = Symptom> {
+    let certificates = ["apiserver.crt", "etcd/server.crt", "ca.crt", "etcd/ca.crt"];
+    certificates
+        .into_iter()
+        .map(|name| Symptom::CertificateOutOfDate {
+            path: crate::assets::below(&machine("etc/kubernetes/pki"), name),
+        })
 }
 
 fn await_ready(symptoms: Vec<Symptom>) -> Effect {
@@ -280,7 +314,7 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     expectations.push(Expectation::now(data, because).within(minutes(5)));
     let ready = api("the API server is ready", "/readyz", vec![]);
     let because = "A control plane that does not answer on its own machine answers nowhere.";
-    expectations.push(expect(ready, minutes(5), because));
+    expectations.push(expect_placed(settings, ready, minutes(5), because));
     let served = Field::is("status/conditions/type=Established/status", "True");
     let path =
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterversions.bootlace.dev";
@@ -290,6 +324,10 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         vec![served],
     );
     let because = "Without them the version operator has nothing to report on.";
-    expectations.push(expect(claim, Duration::from_mins(2), because));
+    let within = Duration::from_mins(2);
+    expectations.push(expect_placed(settings, claim, within, because));
+    if let Placement::Process { .. } = settings.placement {
+        expectations.push(process::supervised());
+    }
     expectations
 }

@@ -8,7 +8,7 @@ use bootlace_model::fault::Fault;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 use serde_json::json;
 
-use super::live::{ADMIN, api, by, expect, only_kubernetes};
+use super::live::{ADMIN, api, by, expect_placed, only_kubernetes};
 use crate::assets::machine;
 use crate::expectations::minutes;
 use crate::live_step::{LiveStep, asks_nothing, checks_nothing};
@@ -51,6 +51,7 @@ kubectl --kubeconfig ASSETS/auth/kubeconfig auth can-i '*' '*' --all-namespaces"
     },
     needs: &["start-control-plane"],
     uses: &[],
+    as_processes: None,
     asks: asks_nothing,
     checks: checks_nothing,
     plan,
@@ -115,6 +116,6 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     ];
     let within = minutes(5);
     claims
-        .map(|(claim, because)| expect(claim, within, because))
+        .map(|(claim, because)| expect_placed(settings, claim, within, because))
         .into()
 }

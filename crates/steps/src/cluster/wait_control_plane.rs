@@ -43,6 +43,7 @@ oc --kubeconfig KUBECONFIG get kubeapiserver,kubecontrollermanager,kubescheduler
     },
     needs: &["wait-masters"],
     uses: &[],
+    as_processes: Some("the components run as plain processes, not as pods on nodes"),
     asks: asks_nothing,
     checks: checks_nothing,
     plan: only_looks,

@@ -44,6 +44,9 @@ oc --kubeconfig KUBECONFIG wait --for=condition=EtcdRunningInCluster etcd/cluste
     },
     needs: &["wait-masters"],
     uses: &[],
+    as_processes: Some(
+        "the only etcd is a plain process, and no machine could bring another member",
+    ),
     asks: asks_nothing,
     checks: checks_nothing,
     plan: only_looks,
@@ -59,6 +62,8 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         Field::new("members/*/name", Wanted::Something),
     ];
     let what = format!("etcd has {replicas} members, each of them started");
+    let listens = settings.cluster.control_plane.ports.etcd_clients;
+    let etcd = |what, path, post, fields| etcd(listens, what, path, post, fields);
     let members = etcd(what, "/v3/cluster/member/list", Some(json!({})), fields);
     let silent = "A member on the list that does not answer still counts in every vote.";
     let health = vec![Field::is("health", "true")];
@@ -80,11 +85,17 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
 }
 
 /// Asks etcd itself, as the one who looks after its health.
-fn etcd(what: String, path: &str, post: Option<serde_json::Value>, fields: Vec<Field>) -> Claim {
+fn etcd(
+    listens: u16,
+    what: String,
+    path: &str,
+    post: Option<serde_json::Value>,
+    fields: Vec<Field>,
+) -> Claim {
     Claim::Api(ApiClaim {
         what,
         access: Access::Certificate {
-            server: "https://localhost:2379".into(),
+            server: format!("https://localhost:{listens}"),
             authority: machine("etc/kubernetes/pki/etcd/ca.crt"),
             certificate: machine("etc/kubernetes/pki/etcd/healthcheck-client.crt"),
             key: machine("etc/kubernetes/pki/etcd/healthcheck-client.key"),

@@ -48,6 +48,7 @@ kubectl --kubeconfig KUBECONFIG wait --for=condition=MemoryPressure=False node \
     },
     needs: &["verify-api"],
     uses: &[],
+    as_processes: Some("plain processes have no kubelet, so no node ever joins"),
     asks: asks_nothing,
     checks: checks_nothing,
     plan: only_looks,

@@ -9,10 +9,6 @@ use super::objects::{NAMESPACE, config_map};
 use super::places::{ETCD_DATA, ETCD_PKI, pki};
 use super::pod::{Mount, Probes, StaticPod};
 
-const CLIENTS: u16 = 2379;
-const PEERS: u16 = 2380;
-const METRICS: u16 = 2381;
-
 const MOUNTS: [Mount; 2] = [
     Mount::folder("etcd-certs", ETCD_PKI),
     Mount::data("etcd-data", ETCD_DATA),
@@ -21,9 +17,10 @@ const MOUNTS: [Mount; 2] = [
 /// Renders the pod, and how many members there shall be in the end.
 pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault> {
     let url = |port| format!("https://{}", host_port(input.advertised(), port));
+    let ports = input.ports();
     let mut annotations = Map::new();
     let key = "kubeadm.kubernetes.io/etcd.advertise-client-urls";
-    annotations.insert(key.into(), url(CLIENTS).into());
+    annotations.insert(key.into(), url(ports.etcd_clients).into());
     let pod = StaticPod {
         name: "etcd",
         image: input.image("etcd")?,
@@ -33,7 +30,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
         probes: Some(Probes {
             scheme: "HTTP",
             host: input.loopback().into(),
-            port: METRICS,
+            port: ports.etcd_metrics,
             live: "/livez",
             ready: Some("/readyz"),
         }),
@@ -52,25 +49,29 @@ fn flags(
     input: &RenderInput<'_>,
     url: &dyn Fn(u16) -> String,
 ) -> Result<Vec<(&'static str, String)>, Fault> {
-    let node = input.node()?;
-    let local = format!("https://{}", host_port(input.loopback(), CLIENTS));
+    let (node, ports) = (input.node()?, input.ports());
+    let local = format!(
+        "https://{}",
+        host_port(input.loopback(), ports.etcd_clients)
+    );
+    let (for_clients, for_peers) = (url(ports.etcd_clients), url(ports.etcd_peers));
     let mut clients = vec![local];
     // A machine that announces its loopback address cannot listen there twice.
-    if !clients.contains(&url(CLIENTS)) {
-        clients.push(url(CLIENTS));
+    if !clients.contains(&for_clients) {
+        clients.push(for_clients.clone());
     }
     let etcd = |name: &str| pki(&format!("etcd/{name}"));
     Ok(vec![
         ("name", node.into()),
         ("data-dir", ETCD_DATA.into()),
         ("listen-client-urls", clients.join(",")),
-        ("advertise-client-urls", url(CLIENTS)),
-        ("listen-peer-urls", url(PEERS)),
-        ("initial-advertise-peer-urls", url(PEERS)),
-        ("initial-cluster", format!("{node}={}", url(PEERS))),
+        ("advertise-client-urls", for_clients),
+        ("listen-peer-urls", for_peers.clone()),
+        ("initial-advertise-peer-urls", for_peers.clone()),
+        ("initial-cluster", format!("{node}={for_peers}")),
         (
             "listen-metrics-urls",
-            format!("http://{}", host_port(input.loopback(), METRICS)),
+            format!("http://{}", host_port(input.loopback(), ports.etcd_metrics)),
         ),
         ("cert-file", etcd("server.crt")),
         ("key-file", etcd("server.key")),

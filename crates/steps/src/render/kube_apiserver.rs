@@ -48,7 +48,7 @@ pub(super) fn pod(input: &RenderInput<'_>) -> Result<Value, Fault> {
 
 fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
     let network = &input.settings.cluster.network;
-    let etcd = host_port(input.loopback(), 2379);
+    let etcd = host_port(input.loopback(), input.ports().etcd_clients);
     let mut flags = vec![
         ("advertise-address", input.advertised()),
         ("secure-port", input.api_port().to_string()),
@@ -61,6 +61,10 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
         ("service-cluster-ip-range", network.service_cidr.to_string()),
         ("etcd-servers", format!("https://{etcd}")),
     ];
+    if input.is_private() {
+        // Nobody but this machine can mean it by its name, so nobody else has to reach it.
+        flags.push(("bind-address", input.advertised()));
+    }
     let files = [
         ("client-ca-file", "ca.crt"),
         ("tls-cert-file", "apiserver.crt"),

@@ -24,7 +24,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
         probes: Some(Probes {
             scheme: "HTTPS",
             host: "127.0.0.1".into(),
-            port: 10257,
+            port: input.ports().controller_manager,
             live: "/healthz",
             ready: None,
         }),
@@ -40,6 +40,7 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
     let kubeconfig = || CONTROLLER_MANAGER_CONF.to_owned();
     vec![
         ("bind-address", "127.0.0.1".into()),
+        ("secure-port", input.ports().controller_manager.to_string()),
         ("kubeconfig", kubeconfig()),
         ("authentication-kubeconfig", kubeconfig()),
         ("authorization-kubeconfig", kubeconfig()),

@@ -19,6 +19,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
         program: &["kube-scheduler"],
         flags: vec![
             ("bind-address", "127.0.0.1".into()),
+            ("secure-port", input.ports().scheduler.to_string()),
             ("kubeconfig", kubeconfig()),
             ("authentication-kubeconfig", kubeconfig()),
             ("authorization-kubeconfig", kubeconfig()),
@@ -28,7 +29,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
         probes: Some(Probes {
             scheme: "HTTPS",
             host: "127.0.0.1".into(),
-            port: 10259,
+            port: input.ports().scheduler,
             live: "/livez",
             ready: Some("/readyz"),
         }),

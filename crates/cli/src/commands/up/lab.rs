@@ -48,7 +48,9 @@ impl Lab {
         let file = latest().ok_or_else(|| missing("nothing was ever prepared"))?;
         let record: Record =
             serde_json::from_str(&read(&file)?).map_err(|error| cannot(&file, &error))?;
-        record.lab.ok_or_else(|| missing("only programs were prepared"))
+        record
+            .lab
+            .ok_or_else(|| missing("only programs were prepared"))
     }
 
     /// Replaces `IMAGE(name)` in a manifest by the reference that the release has for it.
@@ -68,12 +70,14 @@ impl Lab {
     }
 }
 
-fn read(file: &Path) -> Result<String, Fault> {
+/// Reads a file of what was prepared.
+pub(super) fn read(file: &Path) -> Result<String, Fault> {
     std::fs::read_to_string(file)
         .map_err(|error| missing(&format!("cannot read {}: {error}", file.display())))
 }
 
-fn missing(why: &str) -> Fault {
+/// Says what is not there, and how it is made.
+pub(super) fn missing(why: &str) -> Fault {
     let message = format!("what a local cluster is made of is not there: {why}");
     Fault::new(FaultKind::Preflight, message)
         .because("A machine's root, Kubernetes and a release are built once and then reused.")
@@ -81,7 +85,7 @@ fn missing(why: &str) -> Fault {
 }
 
 /// Returns the record that was written last.
-fn latest() -> Option<PathBuf> {
+pub(super) fn latest() -> Option<PathBuf> {
     let records = std::fs::read_dir(cache()?.join("checkouts")).ok()?;
     let records = records.filter_map(|entry| {
         let path = entry.ok()?.path();

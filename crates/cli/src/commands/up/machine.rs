@@ -137,7 +137,7 @@ fn redirected(text: &str, address: SocketAddr) -> Result<String, Fault> {
 }
 
 /// Writes a file that nobody else may read, at no time.
-fn write_secret(path: &Path, content: &str) -> Result<(), Fault> {
+pub(super) fn write_secret(path: &Path, content: &str) -> Result<(), Fault> {
     let fresh = path.with_extension("new");
     let write = || {
         use std::io::Write as _;

@@ -3,11 +3,13 @@
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{Body, Effect, MakeDirectory, Part, PutFile};
 use bootlace_model::node::Attributes;
+use bootlace_model::probe::FileTree;
+use bootlace_model::step::PlanError;
 
 use super::super::live::by;
 use super::NAME;
 use crate::assets::{asset, machine};
-use crate::machine_files::{MACHINE_FOLDERS, MachineFile, machine_files};
+use crate::machine_files::{MACHINE_FOLDERS, MACHINE_TREES, MachineFile, machine_files};
 
 /// When a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +56,45 @@ pub(super) fn folders() -> impl Iterator<Item = Effect> {
     })
 }
 
+/// Returns the release's manifests, from which the version operator works.
+pub(super) fn tree(tree: &FileTree) -> Result<Vec<Effect>, PlanError> {
+    let to = machine(MACHINE_TREES[0].1);
+    let folder = Effect::MakeDirectory(MakeDirectory {
+        path: to.clone(),
+        attributes: Attributes::mode(0o755),
+        origin: by(NAME),
+    });
+    let mut effects = vec![folder];
+    for file in &tree.files {
+        effects.push(Effect::PutFile(PutFile {
+            path: to.join(&file.relative)?,
+            body: Body::bytes(file.content.clone()),
+            attributes: Attributes::mode(0o644),
+            origin: by(NAME),
+        }));
+    }
+    Ok(effects)
+}
+
+/// What only a kubelet, or what runs on its nodes, reads.
+const OF_NODES: [&str; 5] = [
+    "auth/kubelet.conf",
+    "config-bootstrap/kubelet-config.yaml",
+    "config-bootstrap/kubelet.env",
+    "config-bootstrap/kubelet.service",
+    "bootstrap-manifests/version-operator-pod.yaml",
+];
+
+fn is_used(settings: &Settings, file: &MachineFile) -> bool {
+    settings.placement.is_kubelet() || !OF_NODES.contains(&file.asset)
+}
+
 /// Returns the files whose turn it is.
 pub(super) fn files(settings: &Settings, turn: Turn) -> impl Iterator<Item = Effect> {
-    let mine = machine_files().filter(move |file| Turn::of(file) == turn);
+    let in_turn = move |file: &&MachineFile| Turn::of(file) == turn;
+    let mine = machine_files()
+        .filter(in_turn)
+        .filter(|file| is_used(settings, file));
     mine.map(|file| {
         Effect::PutFile(PutFile {
             path: machine(file.machine),

@@ -30,7 +30,8 @@ pub(super) fn checks(settings: &Settings) -> Vec<Check> {
     checks
 }
 
-fn check(name: &str, test: Test, why: &'static str, hint: &str) -> Check {
+/// Writes a check.
+pub(super) fn check(name: &str, test: Test, why: &'static str, hint: &str) -> Check {
     Check {
         name: name.into(),
         test,
@@ -39,15 +40,27 @@ fn check(name: &str, test: Test, why: &'static str, hint: &str) -> Check {
     }
 }
 
+/// The port of the kubelet, which is the same everywhere.
+const KUBELET: u16 = 10250;
+
 fn ports(settings: &Settings) -> impl Iterator<Item = Check> {
-    let api = settings.cluster.control_plane.endpoint.port;
-    let ports = [api, 2379, 2380, 10250, 10257, 10259].into_iter();
-    ports.map(|port| Check {
+    component_ports(settings).chain([port_free(KUBELET)])
+}
+
+/// Lists the ports of the control plane itself.
+pub(super) fn component_ports(settings: &Settings) -> impl Iterator<Item = Check> {
+    let plane = &settings.cluster.control_plane;
+    let ports = [plane.endpoint.port].into_iter().chain(plane.ports.all());
+    ports.map(port_free)
+}
+
+fn port_free(port: u16) -> Check {
+    Check {
         name: format!("Port-{port}"),
         test: Test::PortFree(port),
         why: "A component of the control plane listens there, and ends at once if it cannot.",
         hint: format!("`ss -ltnp 'sport = :{port}'` names who listens; stop it"),
-    })
+    }
 }
 
 fn programs(settings: &Settings) -> Vec<Check> {
@@ -57,6 +70,7 @@ fn programs(settings: &Settings) -> Vec<Check> {
             name: "KubeletVersion".into(),
             test: Test::Program {
                 argv: vec![kubelet.clone(), "--version".into()],
+                folders: vec![],
                 fits: Some(settings.cluster.kubernetes_version.clone()),
             },
             why: "The kubelet runs the static pods; one that is too new or too old is refused.",
@@ -72,36 +86,8 @@ fn programs(settings: &Settings) -> Vec<Check> {
 }
 
 fn machine_state(settings: &Settings) -> Vec<Check> {
-    vec![
-        check(
-            "DirAvailable--var-lib-etcd",
-            Test::Empty(machine("var/lib/etcd")),
-            "There is the data of an etcd that is not ours; starting on it would mix two clusters.",
-            "save it and move it away, or `bootlace undo` what made it",
-        ),
-        check(
-            "DirAvailable--etc-kubernetes-manifests",
-            Test::Empty(machine("etc/kubernetes/manifests")),
-            "The kubelet would start what lies there beside our own pods.",
-            "move it away",
-        ),
-        Check {
-            name: "Disk".into(),
-            test: Test::Room {
-                path: machine("var/lib/etcd"),
-                bytes: ROOM,
-            },
-            why: "An etcd without room stops, and the API with it.",
-            hint: "`df -h /var/lib` shows it; make room".into(),
-        },
-        check(
-            "Clock",
-            Test::Clock {
-                certificate: asset(settings, "tls/apiserver.crt"),
-            },
-            "A certificate that is not valid yet, or not any more, is trusted by nobody.",
-            "set the clock right (`date`), or make the assets anew",
-        ),
+    let mut checks = own_ground(settings, ROOM);
+    checks.extend([
         check(
             "Swap",
             Test::NoSwap,
@@ -115,16 +101,52 @@ fn machine_state(settings: &Settings) -> Vec<Check> {
             "enable the controllers at boot, as with `cgroup_enable=memory`",
         ),
         check(
-            "Hostname",
-            Test::NodeName(settings.cluster.control_plane.node_name.clone()),
-            "The node's name stands in certificates and must be a DNS name in small letters.",
-            "`hostnamectl set-hostname NAME`, or set spec.controlPlane.nodeName",
-        ),
-        check(
             "Release-Pinned",
             Test::Pinned(asset(settings, RELEASE)),
             "A tag can be moved to another image at any time; what runs must be what was looked at.",
             "give spec.release.dir, or insist with --insecure-unpinned-release",
+        ),
+    ]);
+    checks
+}
+
+/// Lists what a control plane needs wherever it runs.
+pub(super) fn own_ground(settings: &Settings, room: u64) -> Vec<Check> {
+    vec![
+        check(
+            "DirAvailable--var-lib-etcd",
+            Test::Empty(machine("var/lib/etcd")),
+            "There is the data of an etcd that is not ours; starting on it would mix two clusters.",
+            "save it and move it away, or `bootlace undo` what made it",
+        ),
+        check(
+            "DirAvailable--etc-kubernetes-manifests",
+            Test::Empty(machine("etc/kubernetes/manifests")),
+            "What lies there would be started beside our own pods.",
+            "move it away",
+        ),
+        Check {
+            name: "Disk".into(),
+            test: Test::Room {
+                path: machine("var/lib/etcd"),
+                bytes: room,
+            },
+            why: "An etcd without room stops, and the API with it.",
+            hint: "`df -h /var/lib` shows it; make room".into(),
+        },
+        check(
+            "Clock",
+            Test::Clock {
+                certificate: asset(settings, "tls/apiserver.crt"),
+            },
+            "A certificate that is not valid yet, or not any more, is trusted by nobody.",
+            "set the clock right (`date`), or make the assets anew",
+        ),
+        check(
+            "Hostname",
+            Test::NodeName(settings.cluster.control_plane.node_name.clone()),
+            "The node's name stands in certificates and must be a DNS name in small letters.",
+            "`hostnamectl set-hostname NAME`, or set spec.controlPlane.nodeName",
         ),
     ]
 }
