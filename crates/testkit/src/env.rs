@@ -70,6 +70,7 @@ fn bare_world(host: &FakeHost) -> HostResult<()> {
 pub fn full_settings() -> Settings {
     let mut settings = settings();
     settings.cluster.name = "demo".into();
+    settings.cluster.add_ons = Some(at("/inputs/add-ons"));
     settings.cluster.manifests = vec![at("/inputs/manifests"), at("/inputs/more")];
     settings.cluster.release = ReleaseSource::Dir {
         path: at("/inputs/release"),
@@ -95,6 +96,19 @@ kind: MachineConfig
 metadata: {name: 50-quiet, labels: {machineconfiguration.openshift.io/role: worker}}
 spec: {kernelArguments: [quiet]}
 ",
+    ),
+];
+
+/// An add-on of the user.
+const ADD_ONS: [(&str, &str); 2] = [
+    (
+        "10-web.yaml",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: web}, \
+         spec: {replicas: 2}}",
+    ),
+    (
+        "00-namespace.yaml",
+        "{apiVersion: v1, kind: Namespace, metadata: {name: web}}",
     ),
 ];
 
@@ -152,6 +166,9 @@ pub fn full_world(host: &FakeHost) -> HostResult<()> {
             "/opt/bootlace/auth/bootstrap-token",
             b"abcdef.0123456789abcdef\n",
         )?;
+        for (name, text) in ADD_ONS {
+            world.write(&format!("/inputs/add-ons/{name}"), text.as_bytes())?;
+        }
         world.write("/inputs/manifests/one.yaml", config_map("one").as_bytes())?;
         world.write(
             "/inputs/manifests/below/two.yaml",

@@ -27,7 +27,7 @@ pub struct Case {
     pub prepare: Prepare,
 }
 
-/// Lists all cases: the sample sequence, and each shipped one with the least and the fullest config.
+/// Lists all cases that can be taken back: the sample sequence, and what ships.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![Case {
         name: "sampler".into(),
@@ -37,14 +37,34 @@ pub fn cases() -> Vec<Case> {
         settings: env::settings(),
         prepare: sampler::world,
     }];
+    cases.extend(shipped(|about| {
+        about.built && !matches!(about.undo, UndoPolicy::PointOfNoReturn { .. })
+    }));
+    cases
+}
+
+/// Lists the shipped sequences that have a point of no return, to their very ends.
+pub fn one_way_cases() -> Vec<Case> {
+    let is_no_return = |undo: &UndoPolicy| matches!(undo, UndoPolicy::PointOfNoReturn { .. });
+    let mut cases = shipped(|about| about.built);
+    cases.retain(|case| {
+        let mut steps = case.sequence.steps.iter();
+        steps.any(|step| is_no_return(&step.about().undo))
+    });
+    for case in &mut cases {
+        case.name += ", to its end";
+    }
+    cases
+}
+
+/// Lists each shipped sequence with the least and the fullest config, as far as its steps allow.
+fn shipped(allows: fn(&About) -> bool) -> Vec<Case> {
+    let mut cases = Vec::new();
     for sequence in bootlace_steps::SEQUENCES {
-        // What cannot be taken back has tests of its own.
         let steps = sequence.steps.iter();
-        let built = steps.take_while(|step| {
-            let About { built, undo, .. } = step.about();
-            *built && !matches!(undo, UndoPolicy::PointOfNoReturn { .. })
-        });
-        let Some(last) = built.last() else { continue };
+        let Some(last) = steps.take_while(|step| allows(step.about())).last() else {
+            continue;
+        };
         let configs: [(&str, Settings, Prepare); 2] = [
             ("defaults", env::settings(), env::plain_world),
             ("everything", env::full_settings(), env::full_world),

@@ -93,11 +93,11 @@ impl Try {
     }
 
     pub(crate) fn run(&self) -> Result<RunReport, Fault> {
-        self.with(|engine| engine.run())
+        self.with(Engine::run)
     }
 
     pub(crate) fn undo(&self) -> Result<UndoView, Fault> {
-        self.with(|engine| engine.undo())
+        self.with(Engine::undo)
     }
 
     fn with<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
