@@ -93,11 +93,11 @@ impl Try {
     }
 
     pub(crate) fn run(&self) -> Result<RunReport, Fault> {
-        self.with(Engine::run)
+        self.with(|engine| engine.run())
     }
 
     pub(crate) fn undo(&self) -> Result<UndoView, Fault> {
-        self.with(Engine::undo)
+        self.with(|engine| engine.undo())
     }
 
     fn with<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
