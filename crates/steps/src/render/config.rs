@@ -5,7 +5,7 @@ use bootlace_model::fault::Fault;
 use serde_json::{Value, json};
 
 use super::content::RenderedFile;
-use super::input::RenderInput;
+use super::input::{RenderInput, host_port};
 use super::kubelet;
 use super::objects::{NAMESPACE, config_map};
 use super::places::{ETCD_DATA, PKI};
@@ -24,8 +24,11 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
     };
     let kubeadm = system("kubeadm-config", "ClusterConfiguration", &kubeadm(settings));
     let kubelets = system("kubelet-config", "kubelet", &kubelet::common(settings));
-    let cluster = yaml::document(&cluster(settings));
-    let cluster = config_map(NAMESPACE, "cluster-config", "cluster.yaml", cluster);
+    let whole = yaml::document(&cluster(settings));
+    let mut cluster = config_map(NAMESPACE, "cluster-config", "cluster.yaml", whole);
+    for (key, value) in words(input) {
+        cluster["data"][key] = value.into();
+    }
     Ok(vec![
         RenderedFile::manifest("bootlace-system.yaml", vec![namespace]),
         RenderedFile::manifest("cluster-config.yaml", vec![cluster]),
@@ -63,6 +66,26 @@ fn kubeadm(settings: &Settings) -> Value {
         "dns": {"disabled": true},
         "proxy": {"disabled": true},
     })
+}
+
+/// Returns what the manifests of a release leave open, because each cluster has its own.
+fn words(input: &RenderInput<'_>) -> [(&'static str, String); 5] {
+    let settings = input.settings;
+    let network = &settings.cluster.network;
+    let endpoint = &settings.cluster.control_plane.endpoint;
+    // Pods have a localhost of their own.
+    let server = if endpoint.host == "localhost" {
+        host_port(input.advertised(), endpoint.port)
+    } else {
+        endpoint.to_string()
+    };
+    [
+        ("podCIDR", network.pod_cidr.to_string()),
+        ("serviceCIDR", network.service_cidr.to_string()),
+        ("clusterDNS", kubelet::cluster_dns(settings).join(",")),
+        ("clusterDomain", network.cluster_domain.clone()),
+        ("server", format!("https://{server}")),
+    ]
 }
 
 /// Returns what anybody in the cluster may want to know of it.

@@ -8,15 +8,15 @@ use super::places::pki;
 /// The static pods.
 const STATIC_PODS: &str = "/etc/kubernetes/manifests";
 
+/// Returns where pods ask for names: an address that the service of the DNS is given.
+pub(super) fn cluster_dns(settings: &Settings) -> Vec<String> {
+    let tenth = settings.cluster.network.service_cidr.nth(10);
+    tenth.iter().map(ToString::to_string).collect()
+}
+
 /// Returns the configuration that all kubelets have in common.
 pub(super) fn common(settings: &Settings) -> Value {
     let (network, node) = (&settings.cluster.network, &settings.cluster.node);
-    let dns: Vec<String> = network
-        .service_cidr
-        .nth(10)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
     json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -27,7 +27,7 @@ pub(super) fn common(settings: &Settings) -> Value {
         },
         "authorization": {"mode": "Webhook"},
         "cgroupDriver": node.cgroup_driver.as_str(),
-        "clusterDNS": dns,
+        "clusterDNS": cluster_dns(settings),
         "clusterDomain": network.cluster_domain,
         "containerRuntimeEndpoint": node.container_runtime_endpoint,
         // Whether a machine's cgroups and swap will do is looked at beforehand, where it can be
