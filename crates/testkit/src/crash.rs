@@ -5,5 +5,5 @@ mod cases;
 mod sample;
 
 pub use bench::{Bench, Wrong};
-pub use cases::{Case, Prepare, cases};
+pub use cases::{Case, Prepare, cases, one_way_cases};
 pub use sample::Sample;

@@ -9,8 +9,9 @@ use bootlace_model::event::Event;
 use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 use bootlace_model::view::ExplainedStep;
+use serde_json::json;
 
-use crate::fake::FakeHost;
+use crate::fake::{FakeHost, World, archive, printed};
 
 /// Names a path; one that cannot be a path is the root, which no test expects.
 fn at(text: &str) -> TargetPath {
@@ -30,13 +31,38 @@ pub fn settings() -> Settings {
     Settings::defaults(paths())
 }
 
-/// Prepares the folders that every machine has, so that undo has none of them to remove.
+/// The images that a machine needs, and how they are called without a release.
+const IMAGES: [(&str, &str); 6] = [
+    (
+        "bootlace",
+        concat!("localhost/bootlace:v", env!("CARGO_PKG_VERSION")),
+    ),
+    ("etcd", "registry.k8s.io/etcd:3.7.3-0"),
+    ("kube-apiserver", "registry.k8s.io/kube-apiserver:v1.36.3"),
+    (
+        "kube-controller-manager",
+        "registry.k8s.io/kube-controller-manager:v1.36.3",
+    ),
+    ("kube-scheduler", "registry.k8s.io/kube-scheduler:v1.36.3"),
+    ("pause", "registry.k8s.io/pause:3.10.1"),
+];
+
+/// Prepares a machine that a control plane can be started on, with its images loaded.
 pub fn plain_world(host: &FakeHost) -> HostResult<()> {
+    bare_world(host)?;
+    host.set_up(|world| world.load_images(&IMAGES.map(|(_, image)| image)))
+}
+
+/// Prepares a machine with a kubelet and a container runtime, and the folders that every machine
+/// has, so that undo has none of them to remove.
+fn bare_world(host: &FakeHost) -> HostResult<()> {
+    host.program("/usr/bin/kubelet", |_, _| Ok(printed("Kubernetes v1.36.3")));
     host.set_up(|world| {
-        for folder in ["/etc", "/opt", "/var/lib"] {
+        for folder in ["/etc/systemd/system", "/opt", "/var/lib"] {
             world.make_folder(folder)?;
         }
-        Ok(())
+        world.install_unit("containerd.service", true)?;
+        world.start_unit("containerd.service")
     })
 }
 
@@ -44,6 +70,7 @@ pub fn plain_world(host: &FakeHost) -> HostResult<()> {
 pub fn full_settings() -> Settings {
     let mut settings = settings();
     settings.cluster.name = "demo".into();
+    settings.cluster.add_ons = Some(at("/inputs/add-ons"));
     settings.cluster.manifests = vec![at("/inputs/manifests"), at("/inputs/more")];
     settings.cluster.release = ReleaseSource::Dir {
         path: at("/inputs/release"),
@@ -51,16 +78,6 @@ pub fn full_settings() -> Settings {
     };
     settings
 }
-
-/// The images of the release that [`full_world`] puts on the machine.
-const IMAGES: [&str; 6] = [
-    "bootlace",
-    "etcd",
-    "kube-apiserver",
-    "kube-controller-manager",
-    "kube-scheduler",
-    "pause",
-];
 
 /// What the user replaces of the release, what they want of it, and a config for their workers.
 const MORE: [(&str, &str); 3] = [
@@ -82,17 +99,51 @@ spec: {kernelArguments: [quiet]}
     ),
 ];
 
+/// An add-on of the user.
+const ADD_ONS: [(&str, &str); 2] = [
+    (
+        "10-web.yaml",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: web}, \
+         spec: {replicas: 2}}",
+    ),
+    (
+        "00-namespace.yaml",
+        "{apiVersion: v1, kind: Namespace, metadata: {name: web}}",
+    ),
+];
+
+/// Writes the release that [`full_settings`] name, with an archive of its images beside it.
+fn write_release(world: &mut World<'_>) -> HostResult<()> {
+    let images = IMAGES.map(|(name, _)| {
+        let digest = Digest::of(name.as_bytes());
+        (name, format!("quay.io/demo/{name}@{digest}"))
+    });
+    let tags = images.each_ref();
+    let tags = tags.map(|(name, image)| json!({"name": name, "from": {"name": image}}));
+    let references = json!({"kind": "ImageStream", "spec": {"tags": tags}});
+    let archive = archive(&images.each_ref().map(|(_, image)| image.as_str()));
+    let listed = images
+        .each_ref()
+        .map(|(_, image)| json!({"reference": image}));
+    let digest = Digest::of(&archive);
+    let bundle = json!({"archive": {"file": "images.tar", "digest": digest}, "images": listed});
+    let write = |world: &mut World<'_>, name: &str, content: &serde_json::Value| {
+        let path = format!("/inputs/release/{name}");
+        world.write(&path, content.to_string().as_bytes())
+    };
+    write(world, "release-manifests/image-references", &references)?;
+    write(
+        world,
+        "release-manifests/release-metadata",
+        &json!({"version": "4.99.0"}),
+    )?;
+    write(world, "images/bundle.json", &bundle)?;
+    world.write("/inputs/images.tar", &archive)
+}
+
 /// Prepares the machine for [`full_settings`]: manifests and a release, as inputs.
 pub fn full_world(host: &FakeHost) -> HostResult<()> {
-    plain_world(host)?;
-    let tags: Vec<serde_json::Value> = IMAGES
-        .iter()
-        .map(|name| {
-            let image = format!("quay.io/demo/{name}@{}", Digest::of(name.as_bytes()));
-            serde_json::json!({"name": name, "from": {"name": image}})
-        })
-        .collect();
-    let references = serde_json::json!({"kind": "ImageStream", "spec": {"tags": tags}});
+    bare_world(host)?;
     let config_map = |name: &str| {
         format!(
             "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: default\n"
@@ -100,14 +151,7 @@ pub fn full_world(host: &FakeHost) -> HostResult<()> {
     };
     host.set_up(|world| {
         let release = "/inputs/release/release-manifests";
-        world.write(
-            &format!("{release}/image-references"),
-            references.to_string().as_bytes(),
-        )?;
-        world.write(
-            &format!("{release}/release-metadata"),
-            br#"{"version": "4.99.0"}"#,
-        )?;
+        write_release(world)?;
         world.write(
             &format!("{release}/0000_10_proxy.yaml"),
             config_map("proxy")
@@ -122,6 +166,9 @@ pub fn full_world(host: &FakeHost) -> HostResult<()> {
             "/opt/bootlace/auth/bootstrap-token",
             b"abcdef.0123456789abcdef\n",
         )?;
+        for (name, text) in ADD_ONS {
+            world.write(&format!("/inputs/add-ons/{name}"), text.as_bytes())?;
+        }
         world.write("/inputs/manifests/one.yaml", config_map("one").as_bytes())?;
         world.write(
             "/inputs/manifests/below/two.yaml",

@@ -172,7 +172,8 @@ mod tests {
         let checks: BTreeSet<&str> = steps
             .flat_map(|step| step.checks(&env::settings()))
             .map(|check| match check.test {
-                Test::LiveRoot => "live root",
+                // A machine is one or the other; the sample steps need one that runs.
+                Test::LiveRoot | Test::FolderRoot => "live root",
                 Test::Root => "root",
                 Test::PortFree(_) => "port",
                 Test::Program { .. } => "program",

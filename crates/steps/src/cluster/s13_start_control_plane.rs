@@ -159,15 +159,16 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     effects.extend(files(settings, Turn::Config));
     effects.extend(files::tree(&facts.get(&RELEASE_MANIFESTS)?)?);
     effects.extend(files(settings, Turn::FirstPod));
+    effects.push(start("containerd.service", None, vec![])?);
+    effects.extend(bundle.as_ref().map(import));
+    effects.push(start("kubelet.service", None, products())?);
+    // Enabled only now: a boot in between would start it, and it would not count as ours to stop.
     effects.push(Effect::SetUnit(SetUnit {
         unit: unit("kubelet.service")?,
         state: UnitState::Enabled,
         via: Via::Links,
         origin: by(NAME),
     }));
-    effects.push(start("containerd.service", None, vec![])?);
-    effects.extend(bundle.as_ref().map(import));
-    effects.push(start("kubelet.service", None, products())?);
     let pinned: Vec<String> = bundle.map(|it| it.references()).unwrap_or_default();
     let needed = ["etcd", "kube-apiserver"];
     let needed = needed.iter().filter_map(|name| images.get(*name));

@@ -166,6 +166,7 @@ impl Bench {
     pub fn options(&self) -> Options {
         Options {
             choice: self.case.choice.clone(),
+            ignore: self.case.ignore.clone(),
             ..env::options(self.seed)
         }
     }

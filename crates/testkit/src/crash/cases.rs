@@ -2,7 +2,7 @@
 
 use bootlace_engine::port::HostResult;
 use bootlace_model::config::Settings;
-use bootlace_model::step::{Choice, Sequence};
+use bootlace_model::step::{About, Choice, Sequence, UndoPolicy};
 
 use crate::fake::FakeHost;
 use crate::{env, sampler};
@@ -19,24 +19,52 @@ pub struct Case {
     pub sequence: &'static Sequence,
     /// Those that are built.
     pub choice: Choice,
+    /// Preflight checks that do not count.
+    pub ignore: Vec<String>,
     /// What the user wants.
     pub settings: Settings,
     /// Prepares the machine.
     pub prepare: Prepare,
 }
 
-/// Lists all cases: the sample sequence, and each shipped one with the least and the fullest config.
+/// Lists all cases that can be taken back: the sample sequence, and what ships.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![Case {
         name: "sampler".into(),
         sequence: &sampler::SEQUENCE,
         choice: Choice::default(),
+        ignore: vec![],
         settings: env::settings(),
         prepare: sampler::world,
     }];
+    cases.extend(shipped(|about| {
+        about.built && !matches!(about.undo, UndoPolicy::PointOfNoReturn { .. })
+    }));
+    cases
+}
+
+/// Lists the shipped sequences that have a point of no return, to their very ends.
+pub fn one_way_cases() -> Vec<Case> {
+    let is_no_return = |undo: &UndoPolicy| matches!(undo, UndoPolicy::PointOfNoReturn { .. });
+    let mut cases = shipped(|about| about.built);
+    cases.retain(|case| {
+        let mut steps = case.sequence.steps.iter();
+        steps.any(|step| is_no_return(&step.about().undo))
+    });
+    for case in &mut cases {
+        case.name += ", to its end";
+    }
+    cases
+}
+
+/// Lists each shipped sequence with the least and the fullest config, as far as its steps allow.
+fn shipped(allows: fn(&About) -> bool) -> Vec<Case> {
+    let mut cases = Vec::new();
     for sequence in bootlace_steps::SEQUENCES {
-        let built = sequence.steps.iter().take_while(|step| step.about().built);
-        let Some(last) = built.last() else { continue };
+        let steps = sequence.steps.iter();
+        let Some(last) = steps.take_while(|step| allows(step.about())).last() else {
+            continue;
+        };
         let configs: [(&str, Settings, Prepare); 2] = [
             ("defaults", env::settings(), env::plain_world),
             ("everything", env::full_settings(), env::full_world),
@@ -48,6 +76,8 @@ pub fn cases() -> Vec<Case> {
                 to: Some(last.name().into()),
                 ..Choice::default()
             },
+            // The built-in names of images pin nothing.
+            ignore: vec!["Release-Pinned".into()],
             settings,
             prepare,
         }));

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::{Bench, Wrong, cases};
+use super::{Bench, Case, Wrong, cases, one_way_cases};
 use crate::dice::Dice;
 use crate::fake::Operation;
 
@@ -80,9 +80,18 @@ impl Sample {
         }
     }
 
-    /// Prepares all cases.
+    /// Prepares all cases that can be taken back.
     pub fn benches(&self) -> Result<Vec<Bench>, Wrong> {
-        cases()
+        self.prepare(cases())
+    }
+
+    /// Prepares all cases that go beyond a point of no return.
+    pub fn one_way_benches(&self) -> Result<Vec<Bench>, Wrong> {
+        self.prepare(one_way_cases())
+    }
+
+    fn prepare(&self, cases: Vec<Case>) -> Result<Vec<Bench>, Wrong> {
+        cases
             .into_iter()
             .map(|case| {
                 let name = case.name.clone();

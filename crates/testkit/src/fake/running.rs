@@ -20,8 +20,8 @@ use bootlace_model::path::TargetPath;
 pub(crate) use components::Component;
 pub(crate) use containers::Container;
 pub use images::archive;
+pub(crate) use pods::Pod;
 
-use self::pods::Pod;
 use self::units::Started;
 use super::state::State;
 

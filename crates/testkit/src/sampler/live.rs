@@ -160,14 +160,19 @@ pub(super) const APPLY: SampleStep = SampleStep {
 
 fn checks() -> Vec<Check> {
     let argv = vec!["kubelet".into(), "--version".into()];
-    let fits = Some("v1.36.3".into());
+    let (folders, fits) = (vec![], Some("v1.36.3".into()));
+    let program = Test::Program {
+        argv,
+        folders,
+        fits,
+    };
     let (path, bytes) = (at("/var/lib/etcd"), 1 << 30);
     let certificate = at("/srv/sampler/pki/server.crt");
     let rows = [
         ("Live", Test::LiveRoot),
         ("Root", Test::Root),
         ("Port-6443", Test::PortFree(6443)),
-        ("Kubelet", Test::Program { argv, fits }),
+        ("Kubelet", program),
         ("Runtime", Test::Runtime),
         ("Data", Test::Empty(path.clone())),
         ("Room", Test::Room { path, bytes }),

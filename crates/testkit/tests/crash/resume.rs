@@ -44,9 +44,9 @@ fn dies_and_goes_on(
     bench.must_finish(&host).map_err(|wrong| wrong.when(story))
 }
 
-fn crash_at_operations(most: u64) -> Result<(), Wrong> {
-    let mut sample = Sample::begin();
-    for bench in sample.benches()? {
+fn crash_at_operations(sample: Sample, benches: Vec<Bench>, most: u64) -> Result<(), Wrong> {
+    let mut sample = sample;
+    for bench in benches {
         for (operation, what) in sample.choose(&bench.operations, most) {
             for when in When::ALL {
                 let seed = sample.roll();
@@ -63,13 +63,33 @@ fn crash_at_operations(most: u64) -> Result<(), Wrong> {
 
 #[test]
 fn a_crash_at_an_operation_is_resumed() -> Result<(), Wrong> {
-    crash_at_operations(FEW)
+    let sample = Sample::begin();
+    let benches = sample.benches()?;
+    crash_at_operations(sample, benches, FEW)
 }
 
 #[test]
 #[ignore = "slow: a wide sample"]
 fn a_crash_at_many_operations_is_resumed() -> Result<(), Wrong> {
-    crash_at_operations(MANY)
+    let sample = Sample::begin();
+    let benches = sample.benches()?;
+    crash_at_operations(sample, benches, MANY)
+}
+
+/// Beyond the point of no return there is only one way, and a crash does not close it.
+#[test]
+fn a_crash_on_the_way_to_the_end_is_resumed() -> Result<(), Wrong> {
+    let sample = Sample::begin();
+    let benches = sample.one_way_benches()?;
+    crash_at_operations(sample, benches, FEW)
+}
+
+#[test]
+#[ignore = "slow: a wide sample"]
+fn a_crash_at_many_places_on_the_way_to_the_end_is_resumed() -> Result<(), Wrong> {
+    let sample = Sample::begin();
+    let benches = sample.one_way_benches()?;
+    crash_at_operations(sample, benches, MANY)
 }
 
 fn crash_after_records(most: u64) -> Result<(), Wrong> {

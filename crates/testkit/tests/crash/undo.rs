@@ -30,6 +30,27 @@ fn undo_twice_equals_undo_once() -> Result<(), Wrong> {
     super::end(sample)
 }
 
+#[test]
+fn beyond_the_point_of_no_return_undo_refuses_and_touches_nothing() -> Result<(), Wrong> {
+    let mut sample = Sample::begin();
+    for bench in sample.one_way_benches()? {
+        sample.try_out(
+            || bench.case.name.clone(),
+            || {
+                let host = bench.finished_machine()?;
+                let before = bench.tree(&host);
+                match bench.undo(&host) {
+                    Err(fault) if fault.kind.exit_code() == 9 => {}
+                    other => return Err(Wrong(format!("undo came to {other:?}"))),
+                }
+                let compared = before.compare(&bench.tree(&host));
+                compared.map_err(|difference| Wrong(difference.to_string()))
+            },
+        );
+    }
+    super::end(sample)
+}
+
 fn dies_in_undo(bench: &Bench, operation: u64, when: When, seed: u64) -> Result<(), Wrong> {
     let mut dice = Dice::new(seed);
     let host = bench.finished_machine()?;

@@ -84,6 +84,7 @@ fn each_check_refuses_what_it_is_for() {
     let area = "/swap".to_owned();
     let name = "memory".to_owned();
     let argv = vec!["kubelet".to_owned()];
+    let folders = vec![];
     let fits = Some("v1.36.3".to_owned());
     let path = at("/var/lib/etcd");
     for (ailment, test, word) in [
@@ -102,7 +103,16 @@ fn each_check_refuses_what_it_is_for() {
             Test::Cgroups(&["cpu", "memory"]),
             "memory",
         ),
-        (None, Test::Program { argv, fits }, "kubelet"),
+        (
+            None,
+            Test::Program {
+                argv,
+                folders,
+                fits,
+            },
+            "kubelet",
+        ),
+        (None, Test::FolderRoot, "--root"),
         (None, Test::NodeName(Some("No_Name".into())), "No_Name"),
     ] {
         let attempt = Try::new(

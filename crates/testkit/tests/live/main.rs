@@ -3,6 +3,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::redundant_closure_for_method_calls,
     reason = "a test fails where something is not as it shall be"
 )]
 

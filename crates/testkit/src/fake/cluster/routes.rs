@@ -138,10 +138,10 @@ fn found(body: Value) -> ApiAnswer {
 
 /// Says that nothing is there.
 pub(super) fn not_found(path: &str) -> ApiAnswer {
-    refusal(404, format!("the server could not find {path}"))
+    refusal(404, &format!("the server could not find {path}"))
 }
 
-fn refusal(status: u16, message: String) -> ApiAnswer {
+fn refusal(status: u16, message: &str) -> ApiAnswer {
     let body = json!({"kind": "Status", "status": "Failure", "code": status, "message": message});
     ApiAnswer { status, body }
 }
@@ -160,7 +160,7 @@ fn version(state: &mut State, _: &Question<'_>) -> ApiAnswer {
 
 fn members(_: &mut State, question: &Question<'_>) -> ApiAnswer {
     if question.post.is_none() {
-        return refusal(405, "members are asked for with a POST".into());
+        return refusal(405, "members are asked for with a POST");
     }
     let urls = |port: u16| json!([format!("https://127.0.0.1:{port}")]);
     found(json!({"header": {"member_id": "1"}, "members": [{
@@ -220,7 +220,7 @@ fn one(state: &mut State, question: &Question<'_>) -> ApiAnswer {
     };
     let all = state.all_of(&served, question.part("namespace"));
     let object = all.into_iter().find(|it| it["metadata"]["name"] == name);
-    let missing = || refusal(404, format!("{} {name:?} not found", served.plural));
+    let missing = || refusal(404, &format!("{} {name:?} not found", served.plural));
     object.map_or_else(missing, found)
 }
 
@@ -259,6 +259,6 @@ fn create(
             status: 201,
             body: content.clone(),
         },
-        Err((status, message)) => refusal(status, message),
+        Err((status, message)) => refusal(status, &message),
     }
 }

@@ -3,7 +3,7 @@
 use bootlace_model::ids::Digest;
 use serde_json::{Value, json};
 
-use super::super::running::{Component, NODE_NAME};
+use super::super::running::{Component, NODE_NAME, Pod};
 use super::super::state::State;
 use super::apply::NAMESPACES;
 use super::kinds::Served;
@@ -15,9 +15,7 @@ const VERSION: &str = "v1.36.3";
 impl State {
     /// Tells the version of the API server, by its image's tag.
     pub(super) fn api_version(&self) -> String {
-        let images = self
-            .pod_of(Component::ApiServer)
-            .map(|pod| pod.image_names());
+        let images = self.pod_of(Component::ApiServer).map(Pod::image_names);
         let tags = images.into_iter().flatten();
         let mut tags = tags.filter_map(|image| image.rsplit_once(':').map(|(_, tag)| tag));
         let version = tags.find(|tag| tag.starts_with("v1."));

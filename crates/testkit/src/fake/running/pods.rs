@@ -6,7 +6,7 @@ use bootlace_model::path::TargetPath;
 use serde_json::Value;
 
 use super::super::state::State;
-use super::{Component, KUBELET, RUNTIME, Running};
+use super::{Component, Container, KUBELET, RUNTIME, Running};
 
 /// Where the kubelet looks for static pods.
 const MANIFESTS: &str = "/etc/kubernetes/manifests";
@@ -208,7 +208,7 @@ impl State {
             let runs = self.containers_of(pod);
             let is_ready = match component {
                 Some(component) => self.is_up(component),
-                None => !runs.is_empty() && runs.iter().all(|it| it.is_running()),
+                None => !runs.is_empty() && runs.iter().all(Container::is_running),
             };
             let name = format!("{}-{}", pod.name, super::NODE_NAME);
             MirrorPod {

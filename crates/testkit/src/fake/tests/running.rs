@@ -148,7 +148,7 @@ fn what_ails_a_machine_shows() {
     .unwrap();
     let found = host.unit(&lazy).unwrap();
     assert!(!found.is_active && found.restarts >= 4, "{found:?}");
-    assert_eq!(host.unit_log(&lazy, 1).unwrap(), [line.clone()]);
+    assert_eq!(host.unit_log(&lazy, 1).unwrap().concat(), line);
     host.heal();
     assert!(host.unit(&lazy).unwrap().is_active);
     host.ail(Ailment::UnitFails {
