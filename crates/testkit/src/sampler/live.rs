@@ -160,6 +160,7 @@ pub(super) const APPLY: SampleStep = SampleStep {
 
 fn checks() -> Vec<Check> {
     let argv = vec!["kubelet".into(), "--version".into()];
+    let folders = vec![];
     let fits = Some("v1.36.3".into());
     let (path, bytes) = (at("/var/lib/etcd"), 1 << 30);
     let certificate = at("/srv/sampler/pki/server.crt");
@@ -167,7 +168,14 @@ fn checks() -> Vec<Check> {
         ("Live", Test::LiveRoot),
         ("Root", Test::Root),
         ("Port-6443", Test::PortFree(6443)),
-        ("Kubelet", Test::Program { argv, fits }),
+        (
+            "Kubelet",
+            Test::Program {
+                argv,
+                folders,
+                fits,
+            },
+        ),
         ("Runtime", Test::Runtime),
         ("Data", Test::Empty(path.clone())),
         ("Room", Test::Room { path, bytes }),

@@ -103,7 +103,10 @@ fn a_file_of_ours_in_the_folder_of_a_started_thing_is_judged_by_itself() {
     assert_eq!(attempt.undo().unwrap().refused, vec![]);
     assert_eq!(before.compare(&tree()), Ok(()));
 
-    let attempt = Try { host: edited, ..attempt };
+    let attempt = Try {
+        host: edited,
+        ..attempt
+    };
     let host = &attempt.host;
     host.set_up(|world| world.write("/var/lib/lasting/config", b"by hand\n"))
         .unwrap();
@@ -111,7 +114,10 @@ fn a_file_of_ours_in_the_folder_of_a_started_thing_is_judged_by_itself() {
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!(refused[0].target, "/var/lib/lasting/config");
     let after = Snapshot::of_fake(host, &[]);
-    assert_eq!(after.content("/var/lib/lasting/config"), Some(&b"by hand\n"[..]));
+    assert_eq!(
+        after.content("/var/lib/lasting/config"),
+        Some(&b"by hand\n"[..])
+    );
     assert_eq!(after.content("/var/lib/lasting/state"), None);
 }
 
