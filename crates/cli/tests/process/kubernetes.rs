@@ -55,7 +55,7 @@ fn is_ready(world: &World, kubeconfig: &Path) -> bool {
 #[test]
 #[ignore = "slow: starts real Kubernetes"]
 fn somebody_without_rights_brings_up_an_api_and_takes_it_down() {
-    let mut world = World::new().with_kubernetes().as_nobody();
+    let mut world = World::new().with_kubernetes().of_nobody();
     let folder = world.path(".local/share/bootlace/up-process");
     let root = folder.join("root");
     world.also(root.clone());

@@ -79,7 +79,7 @@ impl World {
 
     /// Lets somebody without rights do everything; they see nothing outside of the folder that is not
     /// everybody's.
-    pub(crate) fn as_nobody(mut self) -> Self {
+    pub(crate) fn of_nobody(mut self) -> Self {
         let folder = self.path("bin");
         fs::create_dir(&folder).unwrap();
         for program in PROGRAMS.iter().chain(&["kubectl"]) {
