@@ -20,7 +20,7 @@ const RECIPE: u32 = 1;
 /// Where images are named to come from; nothing answers there, and nothing is pulled.
 const REGISTRY: &str = "registry.bootlace.test";
 
-/// The image of bootlace itself, which also carries the manifests of the release.
+/// The image of bootlace itself.
 pub(crate) const BOOTLACE: &str = "bootlace";
 
 /// An image of the release.
@@ -124,19 +124,12 @@ impl<'a> Kitchen<'a> {
         Ok(images)
     }
 
-    /// Makes the image of bootlace: the program, its libraries, and the manifests of the release.
-    pub(crate) fn bootlace(
-        &self,
-        program: &Path,
-        manifests: &[(String, Vec<u8>)],
-    ) -> Result<ReleaseImage, LabError> {
+    /// Makes the image of bootlace: the program and its libraries.
+    pub(crate) fn bootlace(&self, program: &Path) -> Result<ReleaseImage, LabError> {
         let root = Path::new("/");
         let mut key = Key::new(BOOTLACE, RECIPE).text("program", &digest_of_file(program)?);
         for library in libraries::of(root, program)? {
             key = key.text(&library.to_string_lossy(), &digest_of_file(&library)?);
-        }
-        for (name, content) in manifests {
-            key = key.text(name, &crate::key::digest(content));
         }
         let tag = format!("v{}", env!("CARGO_PKG_VERSION"));
         let recipe = Recipe {
@@ -146,15 +139,7 @@ impl<'a> Kitchen<'a> {
             entrypoint: Some("/usr/local/bin/bootlace"),
         };
         self.make(&recipe, || {
-            let mut layer = libraries::add(Layer::default(), root, &in_bin(BOOTLACE), program)?;
-            for (name, content) in manifests {
-                layer = layer.text(
-                    &format!("release-manifests/{name}"),
-                    content.as_slice(),
-                    0o644,
-                );
-            }
-            Ok(layer)
+            libraries::add(Layer::default(), root, &in_bin(BOOTLACE), program)
         })
     }
 

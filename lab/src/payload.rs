@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::cache::{Cache, Lock};
 use crate::error::LabError;
 use crate::files;
-use crate::images::{BOOTLACE, Kitchen, ReleaseImage};
+use crate::images::{Kitchen, ReleaseImage};
 use crate::key::Key;
 use crate::oci;
 use crate::progress::Progress;
@@ -69,16 +69,14 @@ impl Release<'_> {
         lock: &Lock,
         progress: &Progress,
     ) -> Result<Payload, LabError> {
-        let mut manifests = render(&sources.path("payload"), &self.images)?;
-        manifests.push(("release-metadata".into(), self.metadata()));
         if let Some(program) = self.bootlace {
-            // An image cannot hold its own digest. The copy in it names all others.
-            let mut inner = manifests.clone();
-            inner.push(("image-references".into(), self.image_references()));
-            let image = Kitchen::new(cache, lock, progress).bootlace(program, &inner)?;
+            // It does not hold the manifests: they name it by its digest, which it cannot hold.
+            let image = Kitchen::new(cache, lock, progress).bootlace(program)?;
             self.images.push(image);
             self.images.sort_by(|a, b| a.name.cmp(&b.name));
         }
+        let mut manifests = render(&sources.path("payload"), &self.images)?;
+        manifests.push(("release-metadata".into(), self.metadata()));
         manifests.push(("image-references".into(), self.image_references()));
         let mut key = Key::new("payload", RECIPE);
         for (name, content) in &manifests {
@@ -225,11 +223,6 @@ fn fill(text: &str, references: &BTreeMap<&str, String>) -> Result<String, Strin
             .split_once(')')
             .ok_or_else(|| format!("{MARKER} has no closing bracket"))?;
         let reference = references.get(name).ok_or_else(|| {
-            if name == BOOTLACE {
-                return format!(
-                    "{MARKER}{name}) cannot be filled in: the manifests are part of that image"
-                );
-            }
             let known: Vec<&str> = references.keys().copied().collect();
             format!("{MARKER}{name}) is none of the images {}", known.join(", "))
         })?;
@@ -263,8 +256,6 @@ mod tests {
             unknown.contains("none of the images etcd, pause"),
             "{unknown}"
         );
-        let own = fill("IMAGE(bootlace)", &references).unwrap_err();
-        assert!(own.contains("part of that image"), "{own}");
         assert!(fill("IMAGE(etcd", &references).is_err());
     }
 

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use bootlace_model::step::Choice;
+use bootlace_steps::render::Component;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::commands::{NodeNetwork, VersionOperator};
 
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
@@ -183,12 +187,31 @@ Examples:
     Log(OnRun),
     /// List all runs
     Runs,
+    /// Render what one component needs, as its stage does, into a folder
+    ///
+    /// Called like the render command of an operator. The name of the node and the release come
+    /// from the records beside the input folder, else from the asset folder, else from the config.
+    #[command(after_help = "\
+Examples:
+  bootlace render etcd --asset-input-dir ASSETS/tls --asset-output-dir /tmp/e
+  bootlace render mco --asset-input-dir ASSETS/manifests --asset-output-dir /tmp/m")]
+    Render(Render),
     /// Print, check and describe config files
     #[command(subcommand)]
     Config(Config),
     /// List and check the cluster's keys and certificates
     #[command(subcommand)]
     Pki(Pki),
+    /// Hold a cluster to its release: apply its manifests, and put right what drifts
+    #[command(after_help = "\
+Runs in the cluster until it is stopped. Progress is on the ClusterVersion `version`.
+
+Example:
+  bootlace version-operator --kubeconfig /etc/kubernetes/admin.conf --release-manifests DIR --once")]
+    VersionOperator(VersionOperator),
+    /// Give the pods of a node their network
+    #[command(hide = true)]
+    NodeNetwork(NodeNetwork),
     /// Print the completions for a shell
     #[command(after_help = "\
 Example:
@@ -397,6 +420,31 @@ pub(crate) struct Undo {
     /// Also take back what someone edited since; their edits are lost
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// `render`.
+#[derive(Debug, Args)]
+pub(crate) struct Render {
+    /// What to render
+    #[arg(value_name = "COMPONENT", value_parser = components())]
+    pub(crate) component: String,
+    /// The folder with keys and certificates, or with your manifests
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) asset_input_dir: PathBuf,
+    /// The folder into which files are written
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) asset_output_dir: PathBuf,
+    /// The image of the component, instead of that of the release
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) manifest_image: Option<String>,
+}
+
+/// Accepts the names of renderers, and the names that operators have for them.
+fn components() -> PossibleValuesParser {
+    let values = Component::ALL.iter().map(|component| {
+        PossibleValue::new(component.name).aliases(component.aliases.iter().copied())
+    });
+    PossibleValuesParser::new(values)
 }
 
 /// `config`.

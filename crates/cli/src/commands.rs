@@ -5,9 +5,11 @@ mod config;
 mod explain;
 mod log;
 mod man;
+mod node_network;
 mod pki;
 mod placement;
 mod plan;
+mod render;
 mod reset;
 mod run;
 mod runs;
@@ -16,6 +18,10 @@ mod supervise;
 mod undo;
 mod up;
 mod verify;
+mod version_operator;
+
+pub(crate) use node_network::NodeNetwork;
+pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
 use clap::CommandFactory as _;
@@ -42,8 +48,11 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Status(args)) => status::status(session, &args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),
+        Some(Command::Render(args)) => render::render(session, &args),
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
+        Some(Command::VersionOperator(args)) => version_operator::version_operator(session, args),
+        Some(Command::NodeNetwork(args)) => node_network::node_network(session, args),
         Some(Command::Completions { shell }) => completions::completions(session, shell),
         Some(Command::Man { command }) => man::man(session, &command),
     }

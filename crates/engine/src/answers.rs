@@ -12,7 +12,7 @@ use crate::folders::{Folders, LARGEST_FILE};
 use crate::port::{Command, Host, Stat};
 
 /// Answers a probe from the world as it is.
-pub(crate) fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
+pub fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
     let folders = Folders::new(host);
     Ok(match probe {
         Probe::Node(path) => Answer::Node(folders.look(path)?),

@@ -16,7 +16,7 @@ mod writes;
 
 pub(crate) use acts::{present, remove_product};
 pub(crate) use certificates::certificate_problems;
-pub(crate) use command::{remove_tree, run_program};
+pub(crate) use command::{remove_tree, remove_tree_but, run_program};
 pub(crate) use group::{Class, LARGEST_GROUP, class};
 pub(crate) use perform::{Intended, Staging, perform, staged_name, staged_prefix};
 pub(crate) use standing::{Standing, standing};

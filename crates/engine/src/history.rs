@@ -80,7 +80,9 @@ pub(crate) fn made_folders(
             made.extend(before.parents.iter().cloned());
         }
     })?;
-    for deed in deeds(engine, run)? {
+    let deeds = deeds(engine, run)?;
+    // An act is about its products only as far as it made them itself.
+    for deed in deeds.iter().filter(|deed| !deed.effect.kind.is_act()) {
         for node in &deed.before.nodes {
             made.remove(&node.path);
         }
@@ -99,6 +101,14 @@ pub(crate) fn own_folders(engine: &Engine<'_>, run: &RunId) -> Result<BTreeSet<T
         }
     }
     Ok(own)
+}
+
+/// Lists the paths that effects are about which were not taken back, and which are no acts.
+pub(crate) fn own_paths(engine: &Engine<'_>, run: &RunId) -> Result<BTreeSet<TargetPath>, Fault> {
+    let deeds = deeds(engine, run)?.into_iter();
+    let deeds = deeds.filter(|deed| !deed.effect.kind.is_act());
+    let nodes = deeds.flat_map(|deed| deed.before.nodes);
+    Ok(nodes.map(|node| node.path).collect())
 }
 
 /// Returns what a run last wrote to a path, if it did.

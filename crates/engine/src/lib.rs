@@ -42,6 +42,7 @@ mod undo;
 mod verify;
 mod waiting;
 
+pub use answers::answer;
 use bootlace_model::config::Settings;
 use bootlace_model::event::Event;
 use bootlace_model::ids::RunId;

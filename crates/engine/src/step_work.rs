@@ -44,6 +44,8 @@ pub(crate) struct StepWork<'a> {
     step: &'a dyn Step,
     id: StepId,
     position: usize,
+    /// What was last said to be waited for.
+    waiting_for: Option<String>,
     /// How often an expectation was looked at in vain.
     looks: u32,
     phase: Phase,
@@ -74,6 +76,7 @@ impl<'a> StepWork<'a> {
             step,
             id: engine.sequence.id(step.name()),
             position,
+            waiting_for: None,
             looks: 0,
             phase: Phase::Begin,
             began: engine.host.now(),
@@ -251,11 +254,14 @@ impl<'a> StepWork<'a> {
             {
                 return Err(fault.because(expectation.because));
             }
-            self.engine.observer.on(&Event::StepWaiting {
-                step: self.id.clone(),
-                what,
-                until,
-            });
+            if self.waiting_for.as_ref() != Some(&what) {
+                self.waiting_for = Some(what.clone());
+                self.engine.observer.on(&Event::StepWaiting {
+                    step: self.id.clone(),
+                    what,
+                    until,
+                });
+            }
             self.host().sleep(LOOK_AGAIN.min(expectation.within))?;
             left.push_front(expectation);
             self.phase = Phase::Verify {

@@ -59,7 +59,10 @@ impl ClusterMachine<'_> {
             content: content.as_bytes().to_vec(),
         };
         let config = seed("/etc/bootlace/cluster.yaml".into(), &self.config());
-        let kubelet = seed("/etc/kubernetes/kubelet.conf.d/50-machine.conf".into(), KUBELET);
+        let kubelet = seed(
+            "/etc/kubernetes/kubelet.conf.d/50-machine.conf".into(),
+            KUBELET,
+        );
         let add_ons = self.add_ons.iter();
         let add_ons =
             add_ons.map(|(name, text)| seed(format!("/etc/bootlace/add-ons/{name}"), text));

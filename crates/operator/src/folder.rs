@@ -9,6 +9,16 @@ use crate::payload::File;
 /// The most that one file may hold; the API takes no larger object.
 const LARGEST: u64 = 16 << 20;
 
+/// Reads the text that names the images of the release; empty if there is none.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the operator runs in a container of its own, without the engine and its port"
+)]
+pub(crate) fn image_references(folder: &Path) -> String {
+    // Whoever needs an image of it says that it is missing.
+    std::fs::read_to_string(folder.join("image-references")).unwrap_or_default()
+}
+
 /// Reads the manifests of a folder, sorted by name; folders in it and other files are not looked at.
 #[expect(
     clippy::disallowed_methods,
@@ -71,10 +81,12 @@ mod tests {
         assert_eq!(names, ["a.json", "b.yaml", "c.yml"]);
         assert_eq!(files[1].text.as_deref(), Ok("b"));
         assert!(files[2].text.is_err());
+        assert_eq!(image_references(folder.path()), "x");
     }
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
+        assert_eq!(image_references(Path::new("/nowhere/at/all")), "");
         let fault = read(Path::new("/nowhere/at/all")).unwrap_err();
         assert_eq!(fault.place.unwrap().file, "/nowhere/at/all");
     }

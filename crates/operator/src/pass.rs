@@ -15,6 +15,7 @@ use crate::operator::Operator;
 use crate::order::Level;
 use crate::overrides::Override;
 use crate::payload::{Payload, payload};
+use crate::placeholders::{self, Values};
 use crate::report::Reporter;
 use crate::retry::{Refusal, Remedy};
 use crate::status::{Problem, ProblemKind};
@@ -88,7 +89,10 @@ pub(crate) async fn pass(
         operator.kinds.forget().await;
     }
     let total = payload.total();
-    let mut tally = Tally::default();
+    let mut tally = Tally {
+        may_help: payload.lacks_values,
+        ..Tally::default()
+    };
     let mut unready = vec![];
     for level in payload.levels {
         reporter.progress.manifests = Manifests {
@@ -215,15 +219,21 @@ async fn prepare(
     operator: &Operator,
     overrides: &[Override],
 ) -> Result<Result<Payload, String>, Fault> {
-    let files = folder::read(&operator.options.release_manifests)?;
+    let folder = &operator.options.release_manifests;
+    let files = folder::read(folder)?;
+    let mut values = Values {
+        images: placeholders::images(&folder::image_references(folder)),
+        ..Values::default()
+    };
     let begin = Instant::now();
     loop {
-        let values = match values(operator).await {
+        let of_cluster = match values_of_cluster(operator).await {
             Ok(values) => values,
             Err(why) => return Ok(Err(why)),
         };
-        let is_there = values.is_some();
-        let payload = payload(&files, &values.unwrap_or_default(), overrides);
+        let is_there = of_cluster.is_some();
+        values.cluster = of_cluster.unwrap_or_default();
+        let payload = payload(&files, &values, overrides);
         if !payload.lacks_values || is_there || begin.elapsed() > VALUES_WITHIN {
             return Ok(Ok(payload));
         }
@@ -232,7 +242,9 @@ async fn prepare(
 }
 
 /// Reads the values of this cluster; none if there is no such `ConfigMap`.
-async fn values(operator: &Operator) -> Result<Option<BTreeMap<String, String>>, String> {
+async fn values_of_cluster(
+    operator: &Operator,
+) -> Result<Option<BTreeMap<String, String>>, String> {
     #[derive(Deserialize)]
     struct ConfigMap {
         #[serde(default)]

@@ -1,12 +1,10 @@
 //! The release's manifests as they are wanted in this cluster: parsed, filled in, sorted.
 
-use std::collections::BTreeMap;
-
 use crate::manifest::{self, Broken, Manifest};
 use crate::object::ObjectId;
 use crate::order::{self, Level};
 use crate::overrides::{self, Override};
-use crate::placeholders;
+use crate::placeholders::{self, Values};
 
 /// A file of the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub(crate) struct Payload {
     pub(crate) levels: Vec<Level>,
     /// Objects of the release that are left alone.
     pub(crate) left_alone: Vec<ObjectId>,
-    /// Whether a manifest needs a value that is not known.
+    /// Whether a manifest needs a value that is not known, and may still come.
     pub(crate) lacks_values: bool,
 }
 
@@ -40,11 +38,7 @@ impl Payload {
 }
 
 /// Makes the payload of this cluster from the release's files.
-pub(crate) fn payload(
-    files: &[File],
-    values: &BTreeMap<String, String>,
-    overrides: &[Override],
-) -> Payload {
+pub(crate) fn payload(files: &[File], values: &Values, overrides: &[Override]) -> Payload {
     let (mut manifests, mut broken) = (vec![], vec![]);
     for file in files {
         match &file.text {
@@ -81,10 +75,9 @@ pub(crate) fn payload(
             managed.push(manifest);
             continue;
         }
-        payload.lacks_values = true;
-        let missing: Vec<&str> = missing.into_iter().collect();
-        let missing = missing.join(", ");
-        let why = format!("the ConfigMap bootlace-system/cluster-config has no {missing}");
+        payload.lacks_values |= missing.iter().any(|missing| missing.may_come());
+        let why: Vec<String> = missing.iter().map(|missing| missing.missing()).collect();
+        let why = why.join(", ");
         broken.push(unusable(&manifest, why));
     }
     payload.levels = order::levels(managed, broken);
@@ -122,7 +115,8 @@ mod tests {
             file("0000_20_a_x.yaml", &config_map("good", "POD_CIDR")),
             file("0000_20_b_x.yaml", &config_map("bad", "CLUSTER_DNS")),
         ];
-        let values = BTreeMap::from([("podCIDR".to_owned(), "10.0.0.0/8".to_owned())]);
+        let mut values = Values::default();
+        values.cluster.insert("podCIDR".into(), "10.0.0.0/8".into());
         let payload = payload(&files, &values, &[]);
         assert_eq!((payload.total(), payload.lacks_values), (2, true));
         let level = &payload.levels[0];
@@ -147,7 +141,7 @@ mod tests {
             unmanaged: true,
             ..Override::default()
         };
-        let payload = payload(&files, &BTreeMap::new(), &[entry]);
+        let payload = payload(&files, &Values::default(), &[entry]);
         assert_eq!((payload.total(), payload.left_alone.len()), (0, 1));
     }
 
@@ -157,7 +151,7 @@ mod tests {
             file("0000_10_a_x.yaml", &config_map("same", "1")),
             file("0000_20_b_x.yaml", &config_map("same", "2")),
         ];
-        let payload = payload(&files, &BTreeMap::new(), &[]);
+        let payload = payload(&files, &Values::default(), &[]);
         assert_eq!(
             payload.levels[1].broken[0].why,
             "the same object stands in 0000_10_a_x.yaml, document 1"
@@ -171,10 +165,13 @@ mod tests {
             name: "0000_30_x_y.yaml".into(),
             text: Err("it is not text in UTF-8".into()),
         };
-        let payload = payload(&[unreadable], &BTreeMap::new(), &[]);
+        let payload = payload(&[unreadable], &Values::default(), &[]);
         assert_eq!(
             (payload.levels[0].number, payload.levels[0].broken.len()),
             (30, 1)
         );
     }
 }
+
+#[cfg(test)]
+mod shipped;

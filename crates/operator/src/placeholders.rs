@@ -1,48 +1,115 @@
 //! Words in the release's manifests that every cluster has its own values for.
 //!
 //! A release is made once and runs in many clusters. What differs between them stands in the
-//! manifests as a word, and in the cluster in the `ConfigMap` `bootlace-system/cluster-config`.
+//! manifests as a word, and in the cluster in the `ConfigMap` `bootlace-system/cluster-config`. The
+//! image of the operator itself is a word, too: it holds the manifests, so they cannot hold its digest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Each word, and the key of the `ConfigMap` that holds its value.
-pub(crate) const PLACEHOLDERS: [(&str, &str); 5] = [
-    ("POD_CIDR", "podCIDR"),
-    ("SERVICE_CIDR", "serviceCIDR"),
-    ("CLUSTER_DNS", "clusterDNS"),
-    ("CLUSTER_DOMAIN", "clusterDomain"),
-    ("API_SERVER", "server"),
+/// A word, and where its value comes from.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Placeholder {
+    /// The word in the manifests.
+    word: &'static str,
+    /// Where its value comes from.
+    source: Source,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    /// This key of the cluster's own values.
+    Cluster(&'static str),
+    /// This name in the release's `image-references`.
+    Image(&'static str),
+}
+
+const PLACEHOLDERS: &[Placeholder] = &[
+    Placeholder::cluster("POD_CIDR", "podCIDR"),
+    Placeholder::cluster("SERVICE_CIDR", "serviceCIDR"),
+    Placeholder::cluster("CLUSTER_DNS", "clusterDNS"),
+    Placeholder::cluster("CLUSTER_DOMAIN", "clusterDomain"),
+    Placeholder::cluster("API_SERVER", "server"),
+    Placeholder {
+        word: "BOOTLACE_IMAGE",
+        source: Source::Image("bootlace"),
+    },
 ];
 
-/// Puts values in the place of words, and returns the keys that have no value.
+impl Placeholder {
+    const fn cluster(word: &'static str, key: &'static str) -> Self {
+        let source = Source::Cluster(key);
+        Self { word, source }
+    }
+
+    /// Says where the value is missing.
+    pub(crate) fn missing(&self) -> String {
+        match self.source {
+            Source::Cluster(key) => {
+                format!("the ConfigMap bootlace-system/cluster-config has no {key}")
+            }
+            Source::Image(name) => format!("image-references names no image {name}"),
+        }
+    }
+
+    /// Tells whether the value may still come: the cluster's values are made while it starts.
+    pub(crate) fn may_come(&self) -> bool {
+        matches!(self.source, Source::Cluster(_))
+    }
+}
+
+/// The values of this cluster and of this release.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Values {
+    /// The data of the `ConfigMap`.
+    pub(crate) cluster: BTreeMap<String, String>,
+    /// The images of the release, by name.
+    pub(crate) images: BTreeMap<String, String>,
+}
+
+impl Values {
+    fn get(&self, placeholder: &Placeholder) -> Option<&String> {
+        match placeholder.source {
+            Source::Cluster(key) => self.cluster.get(key),
+            Source::Image(name) => self.images.get(name),
+        }
+    }
+}
+
+/// Reads the images of a release from its `image-references`; what cannot be read names none.
+pub(crate) fn images(image_references: &str) -> BTreeMap<String, String> {
+    let references: Value = serde_json::from_str(image_references).unwrap_or_default();
+    let tags = references.pointer("/spec/tags").and_then(Value::as_array);
+    let image = |tag: &Value| {
+        let name = tag.get("name")?.as_str()?;
+        let image = tag.pointer("/from/name")?.as_str()?;
+        Some((name.to_owned(), image.to_owned()))
+    };
+    tags.into_iter().flatten().filter_map(image).collect()
+}
+
+/// Puts values in the place of words, and returns those that have none.
 ///
 /// Only texts are looked at, after the manifest was parsed: no value can add a field.
-pub(crate) fn fill(
-    object: &mut Value,
-    values: &BTreeMap<String, String>,
-) -> BTreeSet<&'static str> {
+pub(crate) fn fill(object: &mut Value, values: &Values) -> BTreeSet<&'static Placeholder> {
     let mut missing = BTreeSet::new();
     fill_in(object, values, &mut missing);
     missing
 }
 
-fn fill_in(
-    value: &mut Value,
-    values: &BTreeMap<String, String>,
-    missing: &mut BTreeSet<&'static str>,
-) {
+fn fill_in(value: &mut Value, values: &Values, missing: &mut BTreeSet<&'static Placeholder>) {
     match value {
         Value::String(text) => {
-            for (word, key) in PLACEHOLDERS {
+            for placeholder in PLACEHOLDERS {
+                let word = placeholder.word;
                 if find(text, word, 0).is_none() {
                     continue;
                 }
-                match values.get(key) {
+                match values.get(placeholder) {
                     Some(value) => *text = replace(text, word, value),
                     None => {
-                        missing.insert(key);
+                        missing.insert(placeholder);
                     }
                 }
             }
@@ -95,11 +162,13 @@ mod tests {
 
     use super::*;
 
-    fn values(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    fn values(pairs: &[(&str, &str)]) -> Values {
         let pairs = pairs.iter();
-        pairs
-            .map(|(key, value)| (key.to_string(), value.to_string()))
-            .collect()
+        let cluster = pairs.map(|(key, value)| (key.to_string(), value.to_string()));
+        Values {
+            cluster: cluster.collect(),
+            images: BTreeMap::new(),
+        }
     }
 
     #[test]
@@ -120,10 +189,36 @@ mod tests {
     }
 
     #[test]
-    fn words_without_a_value_are_named_by_their_keys() {
-        let mut object = json!(["CLUSTER_DNS", "CLUSTER_DOMAIN", "POD_CIDR"]);
+    fn words_without_a_value_are_told_with_the_place_to_put_it() {
+        let mut object = json!(["CLUSTER_DNS", "BOOTLACE_IMAGE", "POD_CIDR"]);
         let missing = fill(&mut object, &values(&[("podCIDR", "x")]));
-        assert_eq!(missing, BTreeSet::from(["clusterDNS", "clusterDomain"]));
+        let told: Vec<String> = missing.iter().map(|missing| missing.missing()).collect();
+        assert_eq!(
+            told,
+            [
+                "image-references names no image bootlace",
+                "the ConfigMap bootlace-system/cluster-config has no clusterDNS",
+            ]
+        );
+        assert_eq!(
+            missing.iter().filter(|missing| missing.may_come()).count(),
+            1
+        );
+    }
+
+    #[test]
+    fn the_operator_s_own_image_is_the_one_of_the_release() {
+        let references = json!({"kind": "ImageStream", "spec": {"tags": [
+            {"name": "etcd", "from": {"name": "r/etcd@sha256:1"}},
+            {"name": "bootlace", "from": {"kind": "DockerImage", "name": "r/bootlace@sha256:2"}}]}});
+        let values = Values {
+            images: images(&references.to_string()),
+            ..Values::default()
+        };
+        let mut object = json!({"image": "BOOTLACE_IMAGE"});
+        assert!(fill(&mut object, &values).is_empty());
+        assert_eq!(object["image"], "r/bootlace@sha256:2");
+        assert!(images("nonsense").is_empty());
     }
 
     proptest! {

@@ -13,3 +13,5 @@ mod cluster;
 mod journey;
 #[path = "real_api/operators.rs"]
 mod operators;
+#[path = "real_api/shipped.rs"]
+mod shipped;

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! 1  prepare-assets (a)    copy-manifests (m)    release-info (r)
-//! 2  render-api: m r       render-kube-scheduler: a r       render-ingress: r
-//! 3  render-auth: r   render-config: a r   render-version-operator: m r
+//! 2  render-api: m r       render-kube-scheduler: a r       render-ingress: m r
+//! 3  render-auth: a r   render-config: a r   render-version-operator: a m r
 //!    render-etcd: a r   render-kube-controller-manager: a r          all need render-api, too
 //! 4  render-kube-apiserver: a r, render-etcd    render-machine-config: a m r, render-config
 //!              └────────────────────┬───────────────────────┘

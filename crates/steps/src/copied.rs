@@ -8,6 +8,7 @@ use bootlace_model::ids::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::assets::{COPIED, asset};
+use crate::survey::Survey;
 
 /// The list of what was copied; `files` is what [`Claim::ListedFiles`] reads.
 ///
@@ -45,6 +46,28 @@ impl CopiedObject {
 }
 
 impl Copied {
+    /// Lists the files of a survey.
+    pub(crate) fn of(survey: &Survey<'_>) -> Self {
+        let files = survey.files.values();
+        let objects = files
+            .clone()
+            .flat_map(|file| file.objects.iter().map(move |object| (file, object)));
+        Self {
+            files: files
+                .map(|file| (file.relative.to_owned(), Digest::of(file.content)))
+                .collect(),
+            objects: objects
+                .map(|(file, object)| CopiedObject {
+                    file: file.relative.to_owned(),
+                    group: object.group.clone(),
+                    kind: object.kind.clone(),
+                    namespace: object.namespace.clone(),
+                    name: object.name.clone(),
+                })
+                .collect(),
+        }
+    }
+
     /// Reads the list; an absent one lists nothing.
     pub(crate) fn read(settings: &Settings, content: Option<&[u8]>) -> Result<Self, Fault> {
         let Some(content) = content else {

@@ -59,6 +59,9 @@ pub const BUNDLE: Fact<FileContent> = Fact::new("release.bundle");
 /// Every object that the API is given first; asked by `start-control-plane`.
 pub const MANIFESTS: Fact<FileTree> = Fact::new("manifests.all");
 
+/// The release's manifests, as they were rendered; asked by `start-control-plane`.
+pub const RELEASE_MANIFESTS: Fact<FileTree> = Fact::new("release.manifests");
+
 /// The version operator's own objects; asked by `restore-overrides`.
 pub const OPERATOR_MANIFESTS: Fact<FileTree> = Fact::new("manifests.operator");
 

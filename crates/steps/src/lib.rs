@@ -14,7 +14,6 @@
 //! | [`render`] | what the built-in renderers write, and `stage`, which makes steps of them |
 //! | [`machine_files`] | which of it goes where on a machine |
 //! | `yaml` | how objects are written, the same bytes every time |
-//! | `outline` | a step that explains itself and cannot run yet |
 //! | `assets`, `expectations` | paths and expectations that several steps have in common |
 
 mod assets;
@@ -27,7 +26,6 @@ pub mod facts;
 mod live_step;
 pub mod machine_files;
 mod manifest;
-mod outline;
 mod release;
 pub mod render;
 mod stage;

@@ -13,7 +13,7 @@ use bootlace_model::probe::FileTree;
 use serde::{Deserialize, Serialize};
 
 /// What later steps know of the release; also the content of its record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Release {
     /// The version of the whole.

@@ -48,9 +48,16 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "bootlace-host",
         may_use: Some(&["bootlace-engine", "bootlace-model"]),
-        tests_may_use: &[],
+        tests_may_use: &["bootlace-lab", "bootlace-machines"],
         never: &[],
         because: "the host does what it is told and decides nothing",
+    },
+    Layer {
+        name: "bootlace-operator",
+        may_use: Some(&["bootlace-model"]),
+        tests_may_use: &[],
+        never: &[],
+        because: "the operator lives in the cluster: the API is its world, and it runs no steps",
     },
     Layer {
         name: "bootlace-report",
@@ -81,6 +88,7 @@ const LAYERS: &[Layer] = &[
             "bootlace-engine",
             "bootlace-host",
             "bootlace-machines",
+            "bootlace-operator",
             "bootlace-report",
             "bootlace-supervisor",
         ]),

@@ -25,6 +25,7 @@ fn every_command_has_help() {
         "status",
         "log",
         "runs",
+        "render",
         "config",
         "config print-defaults",
         "config validate",

@@ -9,5 +9,6 @@ mod explain;
 mod help;
 mod normal;
 mod program;
+mod render;
 mod streams;
 mod verbs;

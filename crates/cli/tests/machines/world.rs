@@ -112,7 +112,10 @@ impl Node {
 
     /// Calls bootlace.
     pub(crate) fn bootlace(&self, words: &[&str]) -> Finished {
-        let argv: Vec<&str> = [BOOTLACE].into_iter().chain(words.iter().copied()).collect();
+        let argv: Vec<&str> = [BOOTLACE]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
         self.run(&argv)
     }
 
@@ -132,7 +135,10 @@ impl Node {
 
     /// Starts bootlace and returns while it works.
     pub(crate) fn start(&self, words: &[&str]) -> Child {
-        let argv: Vec<&str> = [BOOTLACE].into_iter().chain(words.iter().copied()).collect();
+        let argv: Vec<&str> = [BOOTLACE]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
         let mut command = self.machine.command(&argv).unwrap();
         let command = command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::piped()).spawn().unwrap()

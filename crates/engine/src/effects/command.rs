@@ -1,5 +1,7 @@
 //! Running programs, and clearing away what they made.
 
+use std::collections::BTreeSet;
+
 use bootlace_model::effect::RunCommand;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
@@ -62,9 +64,20 @@ pub(super) fn run_effect(host: &dyn Host, run: &RunCommand) -> Result<(), Fault>
 
 /// Removes a path with all that is in it.
 pub(crate) fn remove_tree(host: &dyn Host, path: &TargetPath) -> Result<(), Fault> {
+    remove_tree_but(host, path, &BTreeSet::new())
+}
+
+/// Removes a path with all that is in it, but for some paths and the folders that hold them.
+pub(crate) fn remove_tree_but(
+    host: &dyn Host,
+    path: &TargetPath,
+    kept: &BTreeSet<TargetPath>,
+) -> Result<(), Fault> {
     let folders = Folders::new(host);
     let mut staging = Staging::default();
-    for path in tree_below(&folders, path)?.into_iter().rev() {
+    let stays = |path: &TargetPath| kept.iter().any(|kept| kept.below(path).is_some());
+    let below = tree_below(&folders, path)?.into_iter().rev();
+    for path in below.filter(|path| !stays(path)) {
         let write = Write {
             path,
             shape: Shape::Nothing,

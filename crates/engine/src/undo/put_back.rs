@@ -11,9 +11,11 @@ use bootlace_model::record::Record;
 
 use super::judge::{Judgement, judge};
 use crate::Engine;
-use crate::effects::{Shape, Staging, Write, remove_product, run_program, staged_name};
+use crate::effects::{
+    Shape, Staging, Write, remove_product, remove_tree_but, run_program, staged_name,
+};
 use crate::folders::Folders;
-use crate::history::{Deed, own_folders};
+use crate::history::{Deed, own_folders, own_paths};
 use crate::port::Command;
 use crate::store::OpenRun;
 
@@ -130,21 +132,7 @@ impl Engine<'_> {
                 Err(fault) => return Err(fault.in_step(&deed.step)),
             }
         }
-        // Folders of ours that what was started has used.
-        let made = own_folders(self, &run.id)?;
-        for product in &deed.effect.products {
-            let absent = match product.path() {
-                Some(path) => {
-                    let mut nodes = deed.before.nodes.iter();
-                    made.contains(path)
-                        || nodes.any(|node| node.path == *path && !node.state.exists())
-                }
-                None => !deed.before.present.contains(product),
-            };
-            if absent {
-                remove_product(self.host, product)?;
-            }
-        }
+        self.remove_products(run, deed)?;
         let folders = Folders::new(self.host);
         let mut staging = Staging::default();
         for parent in deed.before.parents.iter().rev() {
@@ -152,6 +140,30 @@ impl Engine<'_> {
         }
         staging.publish(self.host)?;
         Ok(vec![Verdict::Undone { forced: false }])
+    }
+}
+
+impl Engine<'_> {
+    /// Removes what an act made, and what it used of folders that the run had made before.
+    fn remove_products(&self, run: &OpenRun, deed: &Deed) -> Result<(), Fault> {
+        let made = own_folders(self, &run.id)?;
+        for product in &deed.effect.products {
+            let Some(path) = product.path() else {
+                if !deed.before.present.contains(product) {
+                    remove_product(self.host, product)?;
+                }
+                continue;
+            };
+            let mut nodes = deed.before.nodes.iter();
+            if nodes.any(|node| node.path == *path && !node.state.exists()) {
+                remove_product(self.host, product)?;
+            } else if made.contains(path) {
+                // What older effects put there is judged when they are taken back.
+                let ours = own_paths(self, &run.id)?;
+                remove_tree_but(self.host, path, &ours)?;
+            }
+        }
+        Ok(())
     }
 }
 

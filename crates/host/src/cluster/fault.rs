@@ -27,20 +27,20 @@ pub(super) fn judge(server: &str, error: &(dyn StdError + 'static)) -> HostError
 
 /// Says why no answer came.
 fn silence(error: &(dyn StdError + 'static)) -> String {
-    let io = causes(error).find_map(|cause| cause.downcast_ref::<std::io::Error>());
-    let words = match io.map(std::io::Error::kind) {
-        Some(ErrorKind::ConnectionRefused) => "nobody listens there (connection refused)",
-        Some(ErrorKind::ConnectionReset) => "the connection was reset",
-        Some(ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof) => {
-            "the connection was closed before an answer came"
+    let kinds = causes(error).filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    let words = kinds.map(std::io::Error::kind).find_map(|kind| match kind {
+        ErrorKind::ConnectionRefused => Some("nobody listens there (connection refused)"),
+        ErrorKind::ConnectionReset => Some("the connection was reset"),
+        ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof => {
+            Some("the connection was closed before an answer came")
         }
-        Some(ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
-            "there is no way to that address"
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+            Some("there is no way to that address")
         }
-        Some(ErrorKind::TimedOut) => "the connection took too long",
-        _ => return chain(error),
-    };
-    words.into()
+        ErrorKind::TimedOut => Some("the connection took too long"),
+        _ => None,
+    });
+    words.map_or_else(|| chain(error), str::to_owned)
 }
 
 /// Says why a server cannot be trusted; none if that is not what failed.
@@ -121,10 +121,10 @@ fn refusal(alert: AlertDescription) -> Option<String> {
         AlertDescription::UnknownCA => "it does not know the authority that issued it",
         AlertDescription::CertificateRequired => "there is none",
         AlertDescription::CertificateRevoked => "it was revoked",
+        AlertDescription::DecryptError => "it was signed by another authority of the same name",
         AlertDescription::BadCertificate
         | AlertDescription::UnsupportedCertificate
         | AlertDescription::CertificateUnknown
-        | AlertDescription::DecryptError
         | AlertDescription::AccessDenied => "it cannot accept it",
         AlertDescription::HandshakeFailure
         | AlertDescription::ProtocolVersion

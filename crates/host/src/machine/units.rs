@@ -49,7 +49,7 @@ pub(super) fn start(
     };
     systemctl(&["daemon-reload"])?;
     if activity(host, unit)?.has_failed {
-        // One that failed too often in a short time would be refused, though its cause is mended.
+        // Some versions refuse one that failed too often in a short time, though its cause is mended.
         systemctl(&["reset-failed", "--", unit.as_str()])?;
     }
     systemctl(&[act, "--", unit.as_str()])?;

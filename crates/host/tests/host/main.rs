@@ -5,6 +5,10 @@
 )]
 
 #[cfg(test)]
+mod api;
+#[cfg(test)]
+mod apply;
+#[cfg(test)]
 mod attributes;
 #[cfg(test)]
 mod dir;
@@ -17,8 +21,16 @@ mod lock;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod products;
+#[cfg(test)]
+mod real_api;
+#[cfg(test)]
+mod runtime;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod sync;
+#[cfg(test)]
+mod units;
 #[cfg(test)]
 mod world;

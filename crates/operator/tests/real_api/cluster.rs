@@ -138,6 +138,7 @@ impl Cluster {
             "--authorization-mode=RBAC".into(),
             "--disable-admission-plugins=ServiceAccount".into(),
             "--endpoint-reconciler-type=none".into(),
+            "--allow-privileged".into(),
         ];
         self.spawn("kube-apiserver", &arguments);
     }

@@ -5,14 +5,14 @@ use bootlace_model::effect::{Body, DropPath, Effect, MakeDirectory, Origin, PutF
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Facts};
 use bootlace_model::fault::Fault;
-use bootlace_model::ids::{Digest, StepId};
+use bootlace_model::ids::StepId;
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::{FileTree, Probe};
 use bootlace_model::step::{About, Decision, PlanError, Step, UndoPolicy};
 
 use crate::assets::{COPIED, asset};
-use crate::copied::{Copied, CopiedObject};
+use crate::copied::Copied;
 use crate::expectations::CLEANED;
 use crate::facts::{MANIFEST_FOLDERS, MANIFESTS_COPIED};
 use crate::stage::{LIMIT, ask_for_manifests};
@@ -226,24 +226,7 @@ fn copy(file: &Found<'_>, manifests: &TargetPath) -> Result<Effect, PlanError> {
 }
 
 fn list(settings: &Settings, survey: &Survey<'_>) -> Result<Effect, PlanError> {
-    let files = survey.files.values();
-    let copied = Copied {
-        files: files
-            .clone()
-            .map(|file| (file.relative.to_owned(), Digest::of(file.content)))
-            .collect(),
-        objects: files
-            .flat_map(|file| file.objects.iter().map(move |object| (file, object)))
-            .map(|(file, object)| CopiedObject {
-                file: file.relative.to_owned(),
-                group: object.group.clone(),
-                kind: object.kind.clone(),
-                namespace: object.namespace.clone(),
-                name: object.name.clone(),
-            })
-            .collect(),
-    };
-    let text = super::record(&copied)?;
+    let text = super::record(&Copied::of(survey))?;
     Ok(Effect::PutFile(PutFile {
         path: asset(settings, COPIED),
         body: Body::text(text),

@@ -45,6 +45,7 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render api --asset-input-dir ASSETS/tls \\
   --asset-output-dir ASSETS/kube-apiserver-bootstrap
+cp ASSETS/kube-apiserver-bootstrap/manifests/* ASSETS/manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-config-api\"]' ASSETS/records/release.json)
 podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" /usr/bin/render \\

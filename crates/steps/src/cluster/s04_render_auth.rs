@@ -47,6 +47,7 @@ pub(crate) static STEP: Stage = Stage {
         command: "\
 # profile kubernetes
 bootlace render auth --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/auth-bootstrap
+cp ASSETS/auth-bootstrap/manifests/* ASSETS/manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-authentication-operator\"]' ASSETS/records/release.json)
 podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" render \\

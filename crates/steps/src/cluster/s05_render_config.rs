@@ -42,6 +42,7 @@ pub(crate) static STEP: Stage = Stage {
         command: "\
 # profile kubernetes
 bootlace render config --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/config-bootstrap
+cp ASSETS/config-bootstrap/manifests/* ASSETS/manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-config-operator\"]' ASSETS/records/release.json)
 OUT=/assets/config-bootstrap

@@ -50,6 +50,8 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render version-operator --asset-input-dir ASSETS/manifests \\
   --asset-output-dir ASSETS/cvo-bootstrap
+cp ASSETS/cvo-bootstrap/manifests/zz_cluster-version.yaml ASSETS/manifests/
+cp ASSETS/cvo-bootstrap/bootstrap-manifests/* ASSETS/bootstrap-manifests/
 # profile openshift: RELEASE-IMAGE is the release itself, by digest
 podman run --rm --net=host --volume ASSETS:/assets:z RELEASE-IMAGE render \\
   --output-dir=/assets/cvo-bootstrap --release-image=RELEASE-IMAGE \\

@@ -49,6 +49,8 @@ pub(crate) static STEP: Stage = Stage {
         command: "\
 # profile kubernetes
 bootlace render etcd --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/etcd-bootstrap
+cp ASSETS/etcd-bootstrap/manifests/* ASSETS/manifests/
+cp ASSETS/etcd-bootstrap/bootstrap-manifests/* ASSETS/bootstrap-manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-etcd-operator\"]' ASSETS/records/release.json)
 ETCD=$(jq -r '.images.etcd' ASSETS/records/release.json)

@@ -47,6 +47,7 @@ pub(crate) static STEP: Stage = Stage {
         command: "\
 # profile kubernetes
 bootlace render kube-apiserver --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/kube-apiserver
+cp ASSETS/kube-apiserver/bootstrap-manifests/* ASSETS/bootstrap-manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-kube-apiserver-operator\"]' ASSETS/records/release.json)
 HYPERKUBE=$(jq -r '.images.hyperkube' ASSETS/records/release.json)

@@ -41,6 +41,7 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render kube-controller-manager --asset-input-dir ASSETS/tls \\
   --asset-output-dir ASSETS/kube-controller-manager
+cp ASSETS/kube-controller-manager/bootstrap-manifests/* ASSETS/bootstrap-manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-kube-controller-manager-operator\"]' ASSETS/records/release.json)
 POLICY=$(jq -r '.images[\"cluster-policy-controller\"]' ASSETS/records/release.json)

@@ -38,6 +38,7 @@ pub(crate) static STEP: Stage = Stage {
         command: "\
 # profile kubernetes
 bootlace render kube-scheduler --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/kube-scheduler
+cp ASSETS/kube-scheduler/bootstrap-manifests/* ASSETS/bootstrap-manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-kube-scheduler-operator\"]' ASSETS/records/release.json)
 HYPERKUBE=$(jq -r '.images.hyperkube' ASSETS/records/release.json)

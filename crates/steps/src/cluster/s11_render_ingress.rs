@@ -36,6 +36,7 @@ pub(crate) static STEP: Stage = Stage {
         command: "\
 # profile kubernetes
 bootlace render ingress --asset-input-dir ASSETS/manifests --asset-output-dir ASSETS/ingress
+cp ASSETS/ingress/manifests/* ASSETS/manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-ingress-operator\"]' ASSETS/records/release.json)
 podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" render \\

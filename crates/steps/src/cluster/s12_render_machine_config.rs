@@ -48,6 +48,7 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render machine-config --asset-input-dir ASSETS/manifests \\
   --asset-output-dir ASSETS/mco-bootstrap
+cp ASSETS/mco-bootstrap/manifests/* ASSETS/manifests/
 # profile openshift
 IMAGE=$(jq -r '.images[\"machine-config-operator\"]' ASSETS/records/release.json)
 podman run --rm --net=host --user 0 --volume ASSETS:/assets:z \"$IMAGE\" bootstrap \\

@@ -24,8 +24,9 @@ use super::live::{KNOWN, LOOPBACK, api, by, expect_placed, objects, only_kuberne
 use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
-use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES};
+use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES, RELEASE_MANIFESTS};
 use crate::live_step::LiveStep;
+use crate::machine_files::MACHINE_TREES;
 
 const NAME: &str = "start-control-plane";
 
@@ -64,6 +65,8 @@ pub(crate) static STEP: LiveStep = LiveStep {
             "/etc/kubernetes/pki/",
             "/etc/kubernetes/bootstrap-secrets/",
             "/etc/kubernetes/configs/",
+            "/etc/kubernetes/kubelet.conf.d/",
+            "/etc/kubernetes/release-manifests/",
             "/etc/kubernetes/kubelet.env",
             "/etc/systemd/system/kubelet.service",
             "/var/lib/kubelet/",
@@ -123,9 +126,13 @@ fn asks(settings: &Settings) -> Vec<Ask> {
         path: asset(settings, "manifests"),
         limit: LIMIT,
     };
+    let release = Probe::ReadTree {
+        path: asset(settings, MACHINE_TREES[0].0),
+        limit: LIMIT,
+    };
     let bundle = bundle::list_path(settings).map(|path| Probe::ReadFile { path, limit: LIMIT });
     let bundle = bundle.map(|probe| BUNDLE.from(probe));
-    [MANIFESTS.from(manifests)]
+    [MANIFESTS.from(manifests), RELEASE_MANIFESTS.from(release)]
         .into_iter()
         .chain(bundle)
         .collect()
@@ -150,6 +157,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     apply.objects.extend(control_plane_node(&node));
     let mut effects: Vec<Effect> = files::folders().collect();
     effects.extend(files(settings, Turn::Config));
+    effects.extend(files::tree(&facts.get(&RELEASE_MANIFESTS)?)?);
     effects.extend(files(settings, Turn::FirstPod));
     effects.push(Effect::SetUnit(SetUnit {
         unit: unit("kubelet.service")?,

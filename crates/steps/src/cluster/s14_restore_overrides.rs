@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use bootlace_model::config::Settings;
-use bootlace_model::effect::{ApplyObjects, Effect};
+use bootlace_model::effect::{ApiObject, ApplyObjects, Effect};
 use bootlace_model::expect::{Expectation, Field};
 use bootlace_model::fact::{Ask, Facts};
+use bootlace_model::fault::Fault;
 use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
+use serde_json::Value;
 
 use super::live::{LOOPBACK, api, by, expect, objects, only_kubernetes};
 use crate::assets::{asset, machine};
@@ -66,8 +68,10 @@ oc --kubeconfig ASSETS/auth/kubeconfig-loopback annotate --overwrite \\
 /// The most that is read of the operator's manifests.
 const LIMIT: u64 = 16 << 20;
 
-/// The operator's own objects, among them the `ClusterVersion` with the user's overrides.
-const FOLDER: &str = "cvo-bootstrap/hand-over";
+/// What was rendered for the operator: its own objects, and the overrides that the user wants.
+const FOLDER: &str = "cvo-bootstrap";
+/// The user's overrides, as a patch.
+const ORIGINAL: &str = "original-overrides.json";
 
 fn asks(settings: &Settings) -> Vec<Ask> {
     vec![OPERATOR_MANIFESTS.from(Probe::ReadTree {
@@ -79,14 +83,41 @@ fn asks(settings: &Settings) -> Vec<Ask> {
 fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     only_kubernetes(settings, NAME)?;
     let folder = asset(settings, FOLDER);
-    let objects = objects(&folder, &facts.get(&OPERATOR_MANIFESTS)?)?;
+    let mut tree = facts.get(&OPERATOR_MANIFESTS)?;
+    let original = tree.files.iter().find(|file| file.relative == ORIGINAL);
+    let original = original.map(|file| file.content.clone());
+    tree.files
+        .retain(|file| file.relative.starts_with("manifests/"));
+    let objects = objects(&folder, &tree)?;
+    let restored = objects
+        .into_iter()
+        .map(|object| restored(object, original.as_deref()));
+    let objects: Result<Vec<ApiObject>, Fault> = restored.collect();
     Ok(Decision::Do(vec![Effect::ApplyObjects(ApplyObjects {
-        name: format!("objects of {folder}"),
+        name: format!("objects of {folder}/manifests, with the user's overrides"),
         kubeconfig: machine(LOOPBACK),
-        objects,
+        objects: objects?,
         within: minutes(5),
         origin: by(NAME),
     })]))
+}
+
+/// Gives the version object the overrides that the user wants, and a sign that it has them.
+fn restored(object: ApiObject, original: Option<&[u8]>) -> Result<ApiObject, Fault> {
+    if object.id.kind != "ClusterVersion" {
+        return Ok(object);
+    }
+    let bad = |what: String| Fault::bad_input(format!("{ORIGINAL} cannot be read: {what}"));
+    let patch: Value = match original {
+        Some(text) => serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?,
+        None => return Err(bad("it is missing".into())),
+    };
+    let overrides = patch.pointer("/spec/overrides").cloned();
+    let mut content = (*object.content).clone();
+    content["spec"]["overrides"] = overrides.ok_or_else(|| bad("it has no overrides".into()))?;
+    content["metadata"]["annotations"]["bootlace.dev/overrides"] = "restored".into();
+    ApiObject::new(content, object.source)
+        .ok_or_else(|| Fault::internal("the version object does not say what it is"))
 }
 
 fn expects(_: &Settings) -> Vec<Expectation> {

@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use bootlace_model::config::{Endpoint, Ports, Settings};
+use bootlace_model::config::{Endpoint, Ports, ReleaseSource, Settings};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
+use bootlace_model::path::TargetPath;
 use bootlace_model::probe::FileTree;
+
+use crate::copied::Copied;
+use crate::survey::survey;
+use crate::{cluster, release};
 
 /// What is known of the release.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +22,32 @@ pub struct ReleaseFacts {
     pub digest: Option<Digest>,
     /// Where each image is pulled from, by its name.
     pub images: BTreeMap<String, String>,
+}
+
+impl ReleaseFacts {
+    /// Takes them from the record of `release-info`, else from the payload, else they are built in.
+    pub fn find(
+        settings: &Settings,
+        record: Option<&[u8]>,
+        payload: Option<&FileTree>,
+    ) -> Result<Self, Fault> {
+        let release = match (record, payload, &settings.cluster.release) {
+            (Some(record), _, _) => serde_json::from_slice(record).map_err(|error| {
+                Fault::bad_input(format!("the record of the release cannot be read: {error}"))
+                    .because("it says which images the cluster is made of")
+                    .hint("`bootlace run cluster --only release-info` writes it")
+            })?,
+            (None, Some(tree), ReleaseSource::Dir { path, .. }) => {
+                release::read(path, tree)?.release
+            }
+            _ => release::built_in(&settings.cluster.kubernetes_version),
+        };
+        Ok(Self {
+            version: release.version,
+            digest: release.digest,
+            images: release.images,
+        })
+    }
 }
 
 /// Everything that a renderer may look at. The same input gives the same bytes.
@@ -50,6 +81,13 @@ impl<'a> RenderInput<'a> {
             copied: None,
             payload: None,
         }
+    }
+
+    /// Lists manifests as `copy-manifests` would, for a folder that it did not copy.
+    pub fn list(folder: &TargetPath, manifests: &FileTree) -> Result<Vec<u8>, Fault> {
+        let folders = [(folder, manifests.clone())];
+        let record = cluster::record(&Copied::of(&survey(&folders)))?;
+        Ok(record.into_bytes())
     }
 
     /// Returns where an image is pulled from.

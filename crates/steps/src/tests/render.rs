@@ -324,3 +324,45 @@ fn what_goes_to_the_machine_is_made_by_some_step() {
         assert!(made.contains(&path), "nobody makes {path}");
     }
 }
+
+#[test]
+fn a_release_with_a_manifest_that_cannot_be_applied_is_refused_with_its_place() {
+    let settings = rich();
+    let mut input = rich_input(&settings);
+    let files = [
+        ("release-manifests/0000_10_a.yaml", "kind: Pod\n"),
+        ("release-manifests/b.yaml", "a: [\n"),
+    ];
+    input.payload = Some(tree(&files));
+    let operator = Component::find("cvo").unwrap();
+    let fault = operator.render(&input).unwrap_err();
+    assert_eq!(fault.details.len(), 3, "{:?}", fault.details);
+    assert!(
+        fault.details[0].starts_with("release-manifests/0000_10_a.yaml:1: "),
+        "{:?}",
+        fault.details
+    );
+}
+
+#[test]
+fn machine_configs_of_the_user_s_reach_machines_of_their_role_alone() {
+    let settings = rich();
+    let machine_config = Component::find("mco").unwrap();
+    let of_pool = |input: &RenderInput<'_>, pool: &str| {
+        let files = machine_config.render(input).unwrap();
+        let pool = files
+            .iter()
+            .find(|file| file.path == format!("machine-pools/{pool}.yaml"));
+        let Content::Objects(pool) = &pool.unwrap().content else {
+            panic!("a pool is an object")
+        };
+        let name = pool[0]["status"]["configuration"]["name"].as_str().unwrap();
+        let path = format!("machine-configs/{name}.yaml");
+        let config = files.iter().find(|file| file.path == path).unwrap();
+        text(config, &settings)
+    };
+    let (with, without) = (rich_input(&settings), plain_input(&settings));
+    assert!(of_pool(&with, "worker").contains("/etc/motd"));
+    assert!(!of_pool(&with, "master").contains("/etc/motd"));
+    assert_eq!(of_pool(&with, "master"), of_pool(&without, "master"));
+}

@@ -64,7 +64,7 @@ impl Step for Single {
 /// A step on a machine.
 pub(crate) struct Try {
     pub(crate) host: FakeHost,
-    sequence: &'static Sequence,
+    pub(crate) sequence: &'static Sequence,
     pub(crate) options: Options,
 }
 

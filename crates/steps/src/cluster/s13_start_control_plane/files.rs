@@ -3,11 +3,13 @@
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{Body, Effect, MakeDirectory, Part, PutFile};
 use bootlace_model::node::Attributes;
+use bootlace_model::probe::FileTree;
+use bootlace_model::step::PlanError;
 
 use super::super::live::by;
 use super::NAME;
 use crate::assets::{asset, machine};
-use crate::machine_files::{MACHINE_FOLDERS, MachineFile, machine_files};
+use crate::machine_files::{MACHINE_FOLDERS, MACHINE_TREES, MachineFile, machine_files};
 
 /// When a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,26 @@ pub(super) fn folders() -> impl Iterator<Item = Effect> {
             origin: by(NAME),
         })
     })
+}
+
+/// Returns the release's manifests, from which the version operator works.
+pub(super) fn tree(tree: &FileTree) -> Result<Vec<Effect>, PlanError> {
+    let to = machine(MACHINE_TREES[0].1);
+    let folder = Effect::MakeDirectory(MakeDirectory {
+        path: to.clone(),
+        attributes: Attributes::mode(0o755),
+        origin: by(NAME),
+    });
+    let mut effects = vec![folder];
+    for file in &tree.files {
+        effects.push(Effect::PutFile(PutFile {
+            path: to.join(&file.relative)?,
+            body: Body::bytes(file.content.clone()),
+            attributes: Attributes::mode(0o644),
+            origin: by(NAME),
+        }));
+    }
+    Ok(effects)
 }
 
 /// What only a kubelet, or what runs on its nodes, reads.

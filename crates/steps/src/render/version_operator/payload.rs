@@ -55,22 +55,7 @@ impl Payload {
                 continue;
             };
             if is_manifest_name(name) {
-                let reading = manifest::read(name, &file.content);
-                let told = reading.problems.iter().map(|problem| {
-                    let line = problem.at.map(|(line, _)| format!(":{line}"));
-                    format!(
-                        "{}{}: {}",
-                        file.relative,
-                        line.unwrap_or_default(),
-                        problem.what
-                    )
-                });
-                problems.extend(told);
-                payload.applied.push(Applied {
-                    level: run_level(name),
-                    file: name.to_owned(),
-                    objects: reading.objects,
-                });
+                payload.apply(name, file, &mut problems);
             } else if !matches!(name, "image-references" | "release-metadata") {
                 continue;
             }
@@ -85,10 +70,23 @@ impl Payload {
             fault.details = problems;
             return Err(fault);
         }
-        payload
-            .applied
-            .sort_by(|a, b| (a.level, &a.file).cmp(&(b.level, &b.file)));
+        let order = |a: &Applied, b: &Applied| (a.level, &a.file).cmp(&(b.level, &b.file));
+        payload.applied.sort_by(order);
         Ok(payload)
+    }
+
+    fn apply(&mut self, name: &str, file: &TreeFile, problems: &mut Vec<String>) {
+        let reading = manifest::read(name, &file.content);
+        problems.extend(reading.problems.iter().map(|problem| {
+            let line = problem.at.map(|(line, _)| format!(":{line}"));
+            let line = line.unwrap_or_default();
+            format!("{}{line}: {}", file.relative, problem.what)
+        }));
+        self.applied.push(Applied {
+            level: run_level(name),
+            file: name.to_owned(),
+            objects: reading.objects,
+        });
     }
 
     /// Writes down the built-in names, so that the operator finds the same files as in a payload.
