@@ -1,8 +1,8 @@
 //! The version operator: holds a cluster to its release.
 //!
-//! A release is a folder of manifests. The operator reads them ([`manifest`], [`payload`]), sorts
-//! them by run level ([`order`]), applies them level by level, waits until what it applied is ready
-//! ([`readiness`]), and tells how far it is on the `ClusterVersion` ([`status`]). Then it looks again
+//! A release is a folder of manifests. The operator reads them (`manifest`, `payload`), sorts
+//! them by run level (`order`), applies them level by level, waits until what it applied is ready
+//! (`readiness`), and tells how far it is on the `ClusterVersion` (`status`). Then it looks again
 //! from time to time, and puts right what drifted.
 //!
 //! | modules | what they do |
