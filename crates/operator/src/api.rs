@@ -73,9 +73,17 @@ impl Api {
         within(self.client.request(request)).await
     }
 
-    /// Returns all objects of a kind.
-    pub(crate) async fn list<T: DeserializeOwned>(&self, resource: &str) -> Result<T, Refusal> {
-        let request = Request::new(resource).list(&ListParams::default());
+    /// Returns all objects of a kind, or those that have labels.
+    pub(crate) async fn list<T: DeserializeOwned>(
+        &self,
+        resource: &str,
+        labels: Option<&str>,
+    ) -> Result<T, Refusal> {
+        let params = ListParams {
+            label_selector: labels.map(ToOwned::to_owned),
+            ..ListParams::default()
+        };
+        let request = Request::new(resource).list(&params);
         let request = request.map_err(kube::Error::BuildRequest)?;
         within(self.client.request(request)).await
     }

@@ -9,6 +9,7 @@ use crate::manifest::Manifest;
 use crate::operator::Operator;
 use crate::readiness::{Readiness, readiness};
 use crate::retry::{Refusal, Remedy, back_off};
+use crate::status::{Problem, ProblemKind};
 
 /// How many manifests are applied side by side.
 const SIDE_BY_SIDE: usize = 8;
@@ -26,6 +27,8 @@ pub(crate) struct Applied {
     pub(crate) found: Value,
     /// Whether it was there, but not as it should be.
     pub(crate) is_repaired: bool,
+    /// What its pods say keeps it from being ready.
+    pub(crate) trouble: Option<String>,
 }
 
 /// A manifest that is applied, or why it is not.
@@ -42,11 +45,24 @@ impl Applied {
         self.manifest.id.kind == "CustomResourceDefinition"
     }
 
+    /// Returns the problem that it is not ready.
+    pub(crate) fn problem(&self) -> Problem {
+        Problem {
+            kind: ProblemKind::NotReady,
+            what: self.manifest.to_string(),
+            why: format!("not ready: {}", self.missing()),
+        }
+    }
+
     /// Returns what is missing until the object is ready.
     pub(crate) fn missing(&self) -> String {
-        match readiness(&self.manifest.id, &self.found) {
+        let missing = match readiness(&self.manifest.id, &self.found) {
             Readiness::Ready => "nothing".into(),
             Readiness::Waiting(why) => why,
+        };
+        match &self.trouble {
+            Some(trouble) => format!("{missing}, {trouble}"),
+            None => missing,
         }
     }
 }
@@ -75,6 +91,7 @@ async fn apply(operator: &Operator, manifest: Manifest, is_upkeep: bool) -> Resu
                     path,
                     found,
                     is_repaired,
+                    trouble: None,
                 });
             }
             Err(refusal) if refusal.remedy == Remedy::Change || tries >= TRIES => {

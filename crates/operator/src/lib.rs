@@ -1,14 +1,14 @@
 //! The version operator: holds a cluster to its release.
 //!
-//! A release is a folder of manifests. The operator reads them ([`manifest`], [`payload`]), sorts
-//! them by run level ([`order`]), applies them level by level, waits until what it applied is ready
-//! ([`readiness`]), and tells how far it is on the `ClusterVersion` ([`status`]). Then it looks again
+//! A release is a folder of manifests. The operator reads them (`manifest`, `payload`), sorts
+//! them by run level (`order`), applies them level by level, waits until what it applied is ready
+//! (`readiness`), and tells how far it is on the `ClusterVersion` (`status`). Then it looks again
 //! from time to time, and puts right what drifted.
 //!
 //! | modules | what they do |
 //! |---|---|
 //! | `object`, `manifest`, `placeholders`, `overrides`, `order`, `payload` | from files to objects in order; pure |
-//! | `readiness`, `retry`, `status`, `lease` | decisions about what the API answered; pure |
+//! | `readiness`, `pods`, `retry`, `status`, `lease` | decisions about what the API answered; pure |
 //! | `api`, `kinds`, `election`, `folder`, `health`, `clock`, `signals` | one neighbour each |
 //! | `operator`, `lead`, `pass`, `apply`, `wait`, `report` | the loop |
 //! | `node_network` | the pod network of one node: a CNI config and routes to other nodes |
@@ -33,6 +33,7 @@ mod overrides;
 mod pass;
 mod payload;
 mod placeholders;
+mod pods;
 mod readiness;
 mod report;
 mod retry;

@@ -90,7 +90,7 @@ impl Network<'_> {
 
     /// Reads all nodes and follows their changes until the watch ends.
     async fn list_and_watch(&self) -> Result<(), Refusal> {
-        let list: NodeList = self.api.list(NODES).await?;
+        let list: NodeList = self.api.list(NODES, None).await?;
         self.log.over("nodes");
         let named = list
             .items

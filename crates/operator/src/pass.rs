@@ -155,8 +155,7 @@ async fn wait_for(
     let deadline = patience.deadline();
     for late in wait::until_ready(operator, objects, deadline, Some(reporter)).await {
         tally.may_help = true;
-        let why = format!("not ready: {}", late.missing());
-        tally.problem(ProblemKind::NotReady, late.manifest.to_string(), why);
+        tally.problems.push(late.problem());
     }
 }
 
@@ -174,7 +173,7 @@ impl Tally {
                     self.applied += 1;
                     if one.is_repaired {
                         let what = one.manifest.id.to_string();
-                        operator.log.say(format!("put right: {what} had drifted"));
+                        operator.log.say(format!("put right: {what}"));
                         self.repaired.push(what);
                     }
                     done.push(one);

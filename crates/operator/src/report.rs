@@ -54,12 +54,12 @@ impl<'o> Reporter<'o> {
         }
     }
 
-    /// Tells what is waited for, unless it is only looked after what is complete.
-    pub(crate) async fn tell_waiting(&mut self, missing: Vec<String>) {
+    /// Tells what is waited for; a wait without trouble is not told of what was complete already.
+    pub(crate) async fn tell_waiting(&mut self, missing: Vec<String>, troubles: Vec<Problem>) {
         let line = format!("waiting for {}", missing.join("; "));
         self.operator.log.news("waiting", line);
-        if !self.is_upkeep {
-            self.tell(Phase::Waiting(missing)).await;
+        if !self.is_upkeep || !troubles.is_empty() {
+            self.tell(Phase::Waiting { missing, troubles }).await;
         }
     }
 

@@ -28,8 +28,13 @@ pub(crate) struct Progress {
 pub(crate) enum Phase {
     /// Manifests are applied.
     Applying,
-    /// The level is applied; these objects are not ready yet.
-    Waiting(Vec<String>),
+    /// The level is applied; some objects are not ready yet.
+    Waiting {
+        /// Which, and what is missing.
+        missing: Vec<String>,
+        /// What keeps some of them from ever being ready.
+        troubles: Vec<Problem>,
+    },
     /// Something is wrong, and what is not was done.
     Failed(Vec<Problem>),
     /// Everything is applied and ready; these objects had drifted and were put right.
@@ -145,8 +150,8 @@ fn progressing(progress: &Progress, is_complete: bool) -> Option<Condition> {
     let applied = format!("{applied} of {total} manifests applied");
     let (is_true, reason, message) = match &progress.phase {
         Phase::Applying => (true, "Applying", format!("run level {level}: {applied}")),
-        Phase::Waiting(what) => {
-            let what = what.join("; ");
+        Phase::Waiting { missing, .. } => {
+            let what = missing.join("; ");
             (
                 true,
                 "Waiting",
@@ -182,18 +187,23 @@ fn failing(previous: &Status, progress: &Progress) -> Option<Condition> {
         .conditions
         .iter()
         .any(|condition| condition.name == "Failing");
-    match &progress.phase {
-        Phase::Applying | Phase::Waiting(_) if is_told => None,
-        Phase::Failed(problems) if !problems.is_empty() => {
-            let reason = problems.iter().map(|problem| problem.kind).min();
-            let reason = reason.map_or("Unknown", ProblemKind::reason);
-            let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            Some(condition("Failing", true, reason, &texts.join("; ")))
-        }
-        Phase::Applying | Phase::Waiting(_) | Phase::Failed(_) | Phase::Done(_) => {
-            Some(condition("Failing", false, "NoProblem", ""))
-        }
-    }
+    let problems = match &progress.phase {
+        Phase::Failed(problems) => problems.as_slice(),
+        Phase::Waiting { troubles, .. } => troubles,
+        Phase::Applying | Phase::Done(_) => &[],
+    };
+    let is_over = matches!(progress.phase, Phase::Done(_) | Phase::Failed(_));
+    let Some(reason) = problems.iter().map(|problem| problem.kind).min() else {
+        let is_right = is_over || !is_told;
+        return is_right.then(|| condition("Failing", false, "NoProblem", ""));
+    };
+    let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Some(condition(
+        "Failing",
+        true,
+        reason.reason(),
+        &texts.join("; "),
+    ))
 }
 
 fn name(release: &Release) -> String {

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::apply::Applied;
 use crate::operator::Operator;
+use crate::pods;
 use crate::report::Reporter;
 
 /// How long a wait may be before it is told: most levels are ready at once.
@@ -37,13 +39,33 @@ pub(crate) async fn until_ready(
         }
         told = Instant::now();
         if let Some(reporter) = reporter.as_deref_mut() {
-            let words = |object: &Applied| format!("{} ({})", object.manifest.id, object.missing());
-            let missing: Vec<String> = objects.iter().map(words).collect();
-            reporter.tell_waiting(missing).await;
+            tell(operator, &mut objects, reporter).await;
         }
     }
     operator.log.over("waiting");
     objects
+}
+
+/// Tells what is waited for, and what its pods say about it.
+async fn tell(operator: &Operator, objects: &mut [Applied], reporter: &mut Reporter<'_>) {
+    let (mut missing, mut troubles) = (vec![], vec![]);
+    for object in objects {
+        object.trouble = trouble(operator, object).await;
+        if object.trouble.is_some() {
+            troubles.push(object.problem());
+        }
+        missing.push(format!("{} ({})", object.manifest.id, object.missing()));
+    }
+    reporter.tell_waiting(missing, troubles).await;
+}
+
+/// Asks the pods of a workload what keeps them from starting; an API that does not answer is no trouble.
+async fn trouble(operator: &Operator, object: &Applied) -> Option<String> {
+    let selector = pods::selector(&object.found)?;
+    let namespace = object.manifest.id.namespace.as_deref().unwrap_or("default");
+    let resource = format!("/api/v1/namespaces/{namespace}/pods");
+    let pods: Value = operator.api.list(&resource, Some(&selector)).await.ok()?;
+    pods::trouble(&pods)
 }
 
 /// Looks at an object again; an API that does not answer leaves it as it was.

@@ -18,7 +18,7 @@ use crate::{Result, SupervisorError};
 /// The variable that every supervised process carries.
 pub(crate) const MARK: &str = "BOOTLACE_SUPERVISED";
 
-/// How long they may take to end after they were asked to.
+/// How long each of them may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long the kernel may take to end what was killed.
 const KILLING: Duration = Duration::from_secs(5);
@@ -54,23 +54,23 @@ fn end_all_within(root: &Path, grace: Duration) -> Result<usize> {
     })
 }
 
+/// Ends processes one after the other, the youngest first: the older ones are what they need.
 fn end(mut processes: Vec<Found>, grace: Duration) -> Result<()> {
-    // The youngest first: the older ones are what they need.
     processes.sort_by_key(|process| std::cmp::Reverse(process.pid));
-    for process in &processes {
+    for process in processes {
         process.signal(Signal::TERM)?;
-    }
-    let late = wait_for(processes, grace)?;
-    for process in &late {
+        if process.has_ended(grace)? {
+            continue;
+        }
         process.signal(Signal::KILL)?;
+        if !process.has_ended(KILLING)? {
+            return Err(SupervisorError::Late {
+                what: "a process that was killed did not end",
+                within: KILLING,
+            });
+        }
     }
-    match wait_for(late, KILLING)?.first() {
-        None => Ok(()),
-        Some(_) => Err(SupervisorError::Late {
-            what: "a process that was killed did not end",
-            within: KILLING,
-        }),
-    }
+    Ok(())
 }
 
 fn find(root: &Path) -> Result<Vec<Found>> {
@@ -117,38 +117,27 @@ impl Found {
         }
     }
 
+    /// Waits until it ended; false if it did not in time.
     fn has_ended(&self, within: Duration) -> Result<bool> {
-        let within = Timespec::try_from(within).unwrap_or_default();
-        let mut polled = [PollFd::new(&self.handle, PollFlags::IN)];
-        match rustix::event::poll(&mut polled, Some(&within)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(Errno::INTR) => Ok(false),
-            Err(errno) => Err(SupervisorError::Process {
-                act: "wait for",
-                pid: self.pid,
-                error: errno.into(),
-            }),
-        }
-    }
-}
-
-/// Waits until processes ended, and returns those that did not.
-fn wait_for(processes: Vec<Found>, within: Duration) -> Result<Vec<Found>> {
-    let begun = Instant::now();
-    let mut late = Vec::new();
-    for process in processes {
+        let begun = Instant::now();
         loop {
             let left = within.saturating_sub(begun.elapsed());
-            if process.has_ended(left)? {
-                break;
-            }
-            if left.is_zero() {
-                late.push(process);
-                break;
+            let timeout = Timespec::try_from(left).unwrap_or_default();
+            let mut polled = [PollFd::new(&self.handle, PollFlags::IN)];
+            match rustix::event::poll(&mut polled, Some(&timeout)) {
+                Ok(0) | Err(Errno::INTR) if !left.is_zero() => {}
+                Ok(ready) => return Ok(ready > 0),
+                Err(Errno::INTR) => return Ok(false),
+                Err(errno) => {
+                    return Err(SupervisorError::Process {
+                        act: "wait for",
+                        pid: self.pid,
+                        error: errno.into(),
+                    });
+                }
             }
         }
     }
-    Ok(late)
 }
 
 #[cfg(test)]

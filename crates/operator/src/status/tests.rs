@@ -20,6 +20,13 @@ fn progress(phase: Phase) -> Progress {
     }
 }
 
+fn waiting(missing: &[&str], troubles: Vec<Problem>) -> Phase {
+    Phase::Waiting {
+        missing: missing.iter().map(ToString::to_string).collect(),
+        troubles,
+    }
+}
+
 fn problem(kind: ProblemKind) -> Problem {
     Problem {
         kind,
@@ -44,9 +51,10 @@ fn an_installation_is_told_from_its_beginning_to_its_end() {
     assert_eq!(status.observed_generation, 3);
     assert_eq!(status.history[0].state, PARTIAL);
 
-    let waiting = Phase::Waiting(vec![
-        "DaemonSet kube-system/kube-proxy (0 of 1 available)".into(),
-    ]);
+    let waiting = waiting(
+        &["DaemonSet kube-system/kube-proxy (0 of 1 available)"],
+        vec![],
+    );
     let status = next(&status, &progress(waiting), "t2");
     assert_eq!(said(&status), ["False", "True", "False"]);
     let message = &find(&status, "Progressing").message;
@@ -85,6 +93,18 @@ fn a_broken_manifest_is_named_until_it_is_right() {
     let done = next(&again, &progress(Phase::Done(vec![])), "t3");
     assert_eq!(said(&done), ["True", "False", "False"]);
     assert_eq!(find(&done, "Failing").last_transition_time, "t3");
+}
+
+#[test]
+fn trouble_is_told_while_it_is_waited_for() {
+    let status = next(&Status::default(), &progress(waiting(&["x"], vec![])), "t1");
+    assert_eq!(said(&status), ["False", "True", "False"]);
+    let trouble = problem(ProblemKind::NotReady);
+    let status = next(&status, &progress(waiting(&["x"], vec![trouble])), "t2");
+    assert_eq!(said(&status), ["False", "True", "True"]);
+    assert_eq!(find(&status, "Failing").reason, "WorkloadNotReady");
+    let status = next(&status, &progress(Phase::Done(vec![])), "t3");
+    assert_eq!(said(&status), ["True", "False", "False"]);
 }
 
 #[test]
@@ -155,7 +175,11 @@ fn phases() -> impl Strategy<Value = Phase> {
     let word = prop::sample::select(vec!["a", "b"]).prop_map(ToOwned::to_owned);
     prop_oneof![
         Just(Phase::Applying),
-        prop::collection::vec(word.clone(), 0..3).prop_map(Phase::Waiting),
+        (
+            prop::collection::vec(word.clone(), 0..3),
+            prop::collection::vec(Just(problem(ProblemKind::NotReady)), 0..2)
+        )
+            .prop_map(|(missing, troubles)| Phase::Waiting { missing, troubles }),
         prop::collection::vec(word, 0..3).prop_map(Phase::Done),
         prop::collection::vec(
             prop::sample::select(vec![

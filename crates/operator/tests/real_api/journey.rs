@@ -138,6 +138,7 @@ fn a_release_is_applied_by_levels_and_kept_as_it_is() {
         "level 30 waits for level 20"
     );
 
+    what_keeps_a_pod_from_starting_is_told(&cluster);
     make_ready(&cluster);
     let done = wait_for(SOON, "the release is complete", || {
         let status = status(&cluster);
@@ -158,6 +159,45 @@ fn a_release_is_applied_by_levels_and_kept_as_it_is() {
     what_is_not_overridden_any_more_is_applied(&cluster);
     a_broken_manifest_is_named_and_the_others_go_on(&cluster, &release);
     operator.stop().unwrap();
+}
+
+/// Without a kubelet the test says what a kubelet would say of a missing image.
+fn what_keeps_a_pod_from_starting_is_told(cluster: &Cluster) {
+    cluster.apply(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web-1, namespace: shop, labels: {app: web}}\nspec: \
+         {containers: [{name: web, image: registry.example/web}]}\n",
+    );
+    let waiting =
+        json!({"reason": "ErrImageNeverPull", "message": "registry.example/web is not there"});
+    let status = json!({"containerStatuses": [{"name": "web", "image": "", "imageID": "", "ready": false,
+        "restartCount": 0, "state": {"waiting": waiting}}]});
+    let patch = format!("--patch={}", json!({"status": status}));
+    let words = [
+        "patch",
+        "pod",
+        "--namespace=shop",
+        "web-1",
+        "--subresource=status",
+    ];
+    let words: Vec<&str> = words.into_iter().chain([patch.as_str()]).collect();
+    cluster.kubectl(&words);
+    let failing = wait_for(
+        Duration::from_secs(10),
+        "the missing image is named",
+        || {
+            let failing = condition(&crate::journey::status(cluster), "Failing");
+            (failing["status"] == "True").then_some(failing)
+        },
+    );
+    let message = failing["message"].as_str().unwrap();
+    assert!(
+        message.contains("Deployment shop/web: not ready: "),
+        "{message}"
+    );
+    assert!(
+        message.contains("pod web-1, container web: ErrImageNeverPull: "),
+        "{message}"
+    );
 }
 
 fn drift_is_put_right(cluster: &Cluster) {

@@ -64,6 +64,8 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
     if input.is_private() {
         // Nobody but this machine can mean it by its name, so nobody else has to reach it.
         flags.push(("bind-address", input.advertised()));
+        // Nor could anybody reach it through its service: no endpoint may be a loopback address.
+        flags.push(("endpoint-reconciler-type", "none".into()));
     }
     let files = [
         ("client-ca-file", "ca.crt"),
