@@ -16,6 +16,7 @@
 //! | [`event`] | what people are shown while a run is under way |
 //! | [`view`] | the shapes of `-o json` |
 //! | [`pki`] | keys and certificates as a plan |
+//! | [`release`] | in which order the manifests of a release are applied |
 //! | [`config`] | fragments → merged → validated settings |
 
 pub mod check;
@@ -31,6 +32,7 @@ pub mod path;
 pub mod pki;
 pub mod probe;
 pub mod record;
+pub mod release;
 pub mod replay;
 pub mod secret;
 pub mod shell;

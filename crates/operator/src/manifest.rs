@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use bootlace_model::release::run_level;
 use serde_json::Value;
 use serde_saphyr::MessageFormatter as _;
 
 use crate::object::ObjectId;
-use crate::order;
 
 /// Where an object of the release was written down.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ pub(crate) struct Broken {
 
 /// Reads all objects of a file; what cannot be read does not hide the rest.
 pub(crate) fn read(file: &str, text: &str) -> (Vec<Manifest>, Vec<Broken>) {
-    let level = order::run_level(file);
+    let level = run_level(file);
     let (mut manifests, mut broken) = (vec![], vec![]);
     for (index, (first_line, document)) in split(text).into_iter().enumerate() {
         let origin = Origin {

@@ -2,23 +2,6 @@
 
 use crate::manifest::{Broken, Manifest};
 
-/// The level of files whose name says none.
-const DEFAULT_LEVEL: u16 = 50;
-
-/// Reads the run level from a name like `0000_30_dns_deployment.yaml`.
-pub(crate) fn run_level(file: &str) -> u16 {
-    let mut parts = file.splitn(3, '_');
-    let (Some("0000"), Some(level), Some(_)) = (parts.next(), parts.next(), parts.next()) else {
-        return DEFAULT_LEVEL;
-    };
-    let is_level = level.len() == 2 && level.bytes().all(|byte| byte.is_ascii_digit());
-    level
-        .parse()
-        .ok()
-        .filter(|_| is_level)
-        .unwrap_or(DEFAULT_LEVEL)
-}
-
 /// What is applied side by side: everything of one run level.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Level {
@@ -71,25 +54,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn the_level_stands_in_the_name() {
-        let cases = [
-            ("0000_30_coredns_deployment.yaml", 30),
-            ("0000_00_namespace_x.yaml", 0),
-            ("0000_99_x_.json", 99),
-            ("0000_30.yaml", 50),
-            ("0000_5_x_y.yaml", 50),
-            ("0000_005_x_y.yaml", 50),
-            ("0000_+5_x_y.yaml", 50),
-            ("0001_30_x_y.yaml", 50),
-            ("99_x.yaml", 50),
-            ("web.yaml", 50),
-        ];
-        for (file, level) in cases {
-            assert_eq!(run_level(file), level, "{file}");
-        }
-    }
 
     fn manifests(files: &[(String, &str)]) -> Vec<Manifest> {
         let text = |kind: &str, n: usize| {

@@ -1,5 +1,7 @@
 //! The release's manifests as they are wanted in this cluster: parsed, filled in, sorted.
 
+use bootlace_model::release::run_level;
+
 use crate::manifest::{self, Broken, Manifest};
 use crate::object::ObjectId;
 use crate::order::{self, Level};
@@ -48,7 +50,7 @@ pub(crate) fn payload(files: &[File], values: &Values, overrides: &[Override]) -
                 broken.extend(broken_of_file);
             }
             Err(why) => broken.push(Broken {
-                level: order::run_level(&file.name),
+                level: run_level(&file.name),
                 what: file.name.clone(),
                 why: why.clone(),
             }),

@@ -82,7 +82,7 @@ fn words(input: &RenderInput<'_>) -> [(&'static str, String); 5] {
     [
         ("podCIDR", network.pod_cidr.to_string()),
         ("serviceCIDR", network.service_cidr.to_string()),
-        ("clusterDNS", kubelet::cluster_dns(settings).join(",")),
+        ("clusterDNS", kubelet::cluster_dns(settings).concat()),
         ("clusterDomain", network.cluster_domain.clone()),
         ("server", format!("https://{server}")),
     ]

@@ -35,7 +35,7 @@ pub(super) fn definition() -> Definition {
                 "string",
                 ".status.conditions[?(@.type==\"Progressing\")].status",
             ),
-            ("Done", "integer", ".status.manifests.done"),
+            ("Applied", "integer", ".status.manifests.applied"),
             ("Of", "integer", ".status.manifests.total"),
             (
                 "Status",
@@ -97,10 +97,8 @@ fn status() -> Value {
             "history": list("The releases that the cluster was held to, newest first.", &entry),
             "manifests": object("How far the release's manifests are applied.", &json!({
                 "total": number("How many there are."),
-                "done": number("How many are as they shall be."),
-                "current": text("The one that is being worked on."),
-                "runLevel": number("The run level that is being worked on."),
-                "failing": list("Those that cannot be applied, and why.", &text("One of them.")),
+                "applied": number("How many are applied."),
+                "level": number("The run level that is worked on, or the last one."),
             })),
         }),
     )

@@ -2,6 +2,7 @@
 
 use bootlace_model::fault::Fault;
 use bootlace_model::probe::TreeFile;
+use bootlace_model::release::run_level;
 use serde_json::json;
 
 use super::super::content::RenderedFile;
@@ -12,13 +13,10 @@ use crate::manifest::{self, Object};
 /// The folder of a payload that holds its manifests, and the operator's copy of it.
 const FOLDER: &str = "release-manifests/";
 
-/// The run level of a file whose name says none.
-const USUAL: u32 = 50;
-
 /// A file of the release that is applied.
 #[derive(Debug)]
 struct Applied {
-    level: u32,
+    level: u16,
     file: String,
     objects: Vec<Object>,
 }
@@ -149,43 +147,5 @@ impl Payload {
     pub(super) fn files(&self) -> impl Iterator<Item = RenderedFile> {
         let files = self.passed_on.iter();
         files.map(|(name, content)| RenderedFile::bytes(format!("{FOLDER}{name}"), content))
-    }
-}
-
-/// Returns the run level that a file's name says: `0000_RR_…` as in OpenShift, or `RR_…`.
-fn run_level(name: &str) -> u32 {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let mut parts = name
-        .split('_')
-        .take_while(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
-    let (first, second) = (parts.next(), parts.next());
-    let level = if first == Some("0000") {
-        second.or(first)
-    } else {
-        first
-    };
-    let level = level.and_then(|level| level.parse().ok());
-    level.filter(|level| *level < 100).unwrap_or(USUAL)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::run_level;
-
-    #[test]
-    fn names_say_their_run_level() {
-        let levels = [
-            ("0000_10_coredns_deployment.yaml", 10),
-            ("0000_90_a.yaml", 90),
-            ("30_proxy.yaml", 30),
-            ("sub/07_a.yaml", 7),
-            ("coredns.yaml", 50),
-            ("0000_coredns.yaml", 0),
-            ("2026_a.yaml", 50),
-            ("a_10.yaml", 50),
-        ];
-        for (name, level) in levels {
-            assert_eq!(run_level(name), level, "{name}");
-        }
     }
 }
