@@ -208,7 +208,7 @@ fn nothing_answers_once_the_kubelet_is_stopped_and_its_pods_are_gone() {
 }
 
 #[test]
-fn what_ails_a_control_plane_shows() {
+fn containers_that_end_keep_an_api_from_answering() {
     let exits = Ailment::ContainerExits {
         pod: "etcd".into(),
         code: 2,
@@ -247,6 +247,10 @@ fn what_ails_a_control_plane_shows() {
         host.sleep(WITHIN).unwrap();
         assert_eq!(get(&host, "/readyz"), "ok");
     }
+}
+
+#[test]
+fn an_api_may_never_be_ready_or_trusted_and_an_image_may_be_missing() {
     let host = machine();
     host.ail(Ailment::ApiNeverReady);
     host.sleep(WITHIN).unwrap();

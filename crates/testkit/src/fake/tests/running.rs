@@ -132,7 +132,7 @@ fn what_a_unit_leaves_is_there_until_it_is_removed() {
 }
 
 #[test]
-fn what_ails_a_machine_shows() {
+fn a_unit_that_ails_loops_or_fails_until_it_is_healed() {
     let host = machine();
     let lazy = unit("lazy.service");
     let line = "out of luck".to_owned();
@@ -160,7 +160,11 @@ fn what_ails_a_machine_shows() {
     host.heal();
     host.start_unit(&lazy, false, WITHIN).unwrap();
     assert!(host.unit(&lazy).unwrap().is_active);
+}
 
+#[test]
+fn what_ails_a_machine_shows() {
+    let host = machine();
     assert_eq!(host.port_holder(6443).unwrap(), None);
     host.ail(Ailment::PortTaken {
         port: 6443,
