@@ -84,6 +84,7 @@ impl Try {
             name: "single",
             about: "Does what a test wants.",
             steps: Box::leak(Box::new([step])),
+            failures: &[],
         }));
         Self {
             host,
