@@ -13,6 +13,8 @@ SHELL := /bin/bash
 CARGO := cargo
 XTASK := $(CARGO) run --quiet --locked -p xtask --
 BINARY := $(CURDIR)/target/release/bootlace
+# Machines need root; for anybody else `up` runs plain processes, which need programs alone.
+LAB := $(if $(filter 0,$(shell id -u)),--bootlace $(BINARY),--programs-only)
 
 # Says what happens next, so that nobody wonders what a minute is spent on.
 say = @printf '\n==> %s\n' '$(1)'
@@ -35,7 +37,7 @@ down: ## Remove what `up` made, and nothing else
 
 lab: release ## Build Kubernetes, images, a release and a machine's root, once
 	$(call say,lab: real Kubernetes and real machines; what is cached is reused)
-	$(CARGO) run --quiet --locked -p bootlace-lab -- prepare --bootlace $(BINARY)
+	$(CARGO) run --quiet --locked -p bootlace-lab -- prepare $(LAB)
 	@$(CARGO) run --quiet --locked -p bootlace-lab -- show > target/lab.json
 
 check: tools ## The inner loop: format, lints, layers, generated files, quick tests

@@ -92,7 +92,7 @@ const LAYERS: &[Layer] = &[
             "bootlace-report",
             "bootlace-supervisor",
         ]),
-        tests_may_use: &["bootlace-testkit"],
+        tests_may_use: &["bootlace-testkit", "bootlace-lab"],
         never: &[],
         because: "what is made for tests does not ship",
     },

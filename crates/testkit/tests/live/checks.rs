@@ -112,7 +112,7 @@ fn each_check_refuses_what_it_is_for() {
             },
             "kubelet",
         ),
-        (None, Test::FolderRoot, "--root"),
+        (None, Test::FolderRoot, "not a folder"),
         (None, Test::NodeName(Some("No_Name".into())), "No_Name"),
     ] {
         let attempt = Try::new(

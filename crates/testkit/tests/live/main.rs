@@ -8,6 +8,7 @@
 )]
 
 mod checks;
+mod cluster;
 mod products;
 mod single;
 mod symptoms;

@@ -15,7 +15,7 @@ pub(super) fn checks(settings: &Settings) -> Vec<Check> {
             "Live-Root",
             Test::LiveRoot,
             "Units are started by the systemd of a running machine, not by a folder.",
-            "leave out --root, or end with `--to render-machine-config`",
+            "leave out --root, end with `--to render-machine-config`, or add --placement process",
         ),
         check(
             "IsPrivilegedUser",
