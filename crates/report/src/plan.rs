@@ -149,7 +149,8 @@ fn standing(step: &PlannedStep, outline: &Outline) -> (Sign, String) {
         }
         PlannedState::Todo => {
             let effects = number_of(&step.effects);
-            (Sign::Active, format!("{effects} to do"))
+            let refused = reason.map_or(String::new(), |reason| format!("; {reason}"));
+            (Sign::Active, format!("{effects} to do{refused}"))
         }
         PlannedState::Skipped => (Sign::Skipped, with_reason("skipped", reason)),
         PlannedState::Unknown if outline.is_built(&step.id) => {
