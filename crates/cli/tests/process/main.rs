@@ -6,7 +6,6 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
     clippy::print_stderr,
     reason = "a test drives the program from outside, and may fail loudly"
 )]

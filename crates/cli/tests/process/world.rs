@@ -260,7 +260,7 @@ pub(crate) fn left(root: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten().filter(marked);
     let name = |entry: fs::DirEntry| {
         let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-        format!("{:?} {name}", entry.file_name())
+        format!("{} {name}", entry.path().display())
     };
     entries.map(name).collect()
 }

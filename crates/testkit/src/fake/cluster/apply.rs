@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::super::running::{Ailment, Component};
 use super::super::state::{Pass, State};
+use super::kinds::served_kind;
 use super::store::{Objects, key, merge};
 
 /// How long the fake waits before it looks again whether the API is ready.
@@ -36,27 +37,20 @@ impl State {
             _ => 2,
         });
         let most = self.part(pass, ordered.len());
+        let mut objects = self.objects();
         let mut applied = Vec::new();
         for object in &ordered[..most] {
-            let problem = self.apply_one(&object.id, &object.content)?;
-            applied.push(Applied {
-                id: object.id.clone(),
-                problem,
-                tries: 1,
-            });
+            let id = object.id.clone();
+            let problem = self.problem_of(&id, &objects);
+            if problem.is_none() {
+                let there = objects.entry(key(&id)).or_insert(Value::Null);
+                merge(there, &object.content);
+            }
+            let tries = 1;
+            applied.push(Applied { id, problem, tries });
         }
-        Ok(applied)
-    }
-
-    /// Stores an object; returns why not if it is refused.
-    fn apply_one(&mut self, id: &ObjectId, content: &Value) -> HostResult<Option<String>> {
-        let mut objects = self.objects();
-        if let Some(problem) = self.problem_of(id, &objects) {
-            return Ok(Some(problem));
-        }
-        merge(objects.entry(key(id)).or_insert(Value::Null), content);
         self.keep_objects(&objects)?;
-        Ok(None)
+        Ok(applied)
     }
 
     /// Creates an object; returns the status and the reason if it is refused.
@@ -74,7 +68,7 @@ impl State {
     }
 
     fn problem_of(&self, id: &ObjectId, objects: &Objects) -> Option<String> {
-        let Some(served) = self.served_kind(&id.api_version, &id.kind) else {
+        let Some(served) = served_kind(objects, &id.api_version, &id.kind) else {
             let (kind, version) = (&id.kind, &id.api_version);
             return Some(format!(
                 "no matches for kind {kind:?} in version {version:?}"

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::state::State;
+use super::store::Objects;
 
 /// A kind and where it is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,32 +78,36 @@ const BUILT_IN: [(&str, &[&str], &[&str]); 15] = [
     ),
 ];
 
+/// Lists everything that is served.
+fn served(objects: &Objects) -> Vec<Served> {
+    let mut served = Vec::new();
+    for (api_version, inside, outside) in BUILT_IN {
+        let of = |kind: &&str, is_namespaced| Served {
+            api_version: api_version.into(),
+            kind: (*kind).to_owned(),
+            plural: plural(kind),
+            is_namespaced,
+        };
+        served.extend(inside.iter().map(|kind| of(kind, true)));
+        served.extend(outside.iter().map(|kind| of(kind, false)));
+    }
+    let definitions = objects
+        .values()
+        .filter(|it| it["kind"] == "CustomResourceDefinition");
+    served.extend(definitions.flat_map(defined));
+    served
+}
+
+/// Finds what is served as a kind.
+pub(super) fn served_kind(objects: &Objects, api_version: &str, kind: &str) -> Option<Served> {
+    let mut served = served(objects).into_iter();
+    served.find(|it| it.api_version == api_version && it.kind == kind)
+}
+
 impl State {
     /// Lists everything that is served.
     pub(super) fn served(&self) -> Vec<Served> {
-        let mut served = Vec::new();
-        for (api_version, inside, outside) in BUILT_IN {
-            let of = |kind: &&str, is_namespaced| Served {
-                api_version: api_version.into(),
-                kind: (*kind).to_owned(),
-                plural: plural(kind),
-                is_namespaced,
-            };
-            served.extend(inside.iter().map(|kind| of(kind, true)));
-            served.extend(outside.iter().map(|kind| of(kind, false)));
-        }
-        let objects = self.objects();
-        let definitions = objects
-            .values()
-            .filter(|it| it["kind"] == "CustomResourceDefinition");
-        served.extend(definitions.flat_map(defined));
-        served
-    }
-
-    /// Finds what is served as a kind.
-    pub(super) fn served_kind(&self, api_version: &str, kind: &str) -> Option<Served> {
-        let mut served = self.served().into_iter();
-        served.find(|it| it.api_version == api_version && it.kind == kind)
+        served(&self.objects())
     }
 
     /// Finds what is served under a plural.

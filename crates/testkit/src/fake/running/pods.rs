@@ -1,7 +1,8 @@
 //! Static pods: what the fake kubelet makes of the files in its folder.
 
+use std::collections::BTreeMap;
+
 use bootlace_model::effect::Product;
-use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ pub(crate) struct Pod {
     /// The first container's command and arguments.
     args: Vec<String>,
     /// The file's content.
-    digest: Digest,
+    text: String,
     /// When its containers were made; none while an image is missing.
     pub(super) since: Option<jiff::Timestamp>,
     /// Whether etcd has made its data.
@@ -57,7 +58,7 @@ impl Pod {
             args: words
                 .filter_map(|it| it.as_str().map(ToOwned::to_owned))
                 .collect(),
-            digest: Digest::of(text.as_bytes()),
+            text: text.to_owned(),
             since: None,
             has_data: false,
         })
@@ -109,17 +110,15 @@ impl State {
     }
 
     fn follow_manifests(&mut self) {
-        let mut wanted = std::collections::BTreeMap::new();
+        let mut wanted = BTreeMap::new();
         for name in self.names_in(MANIFESTS) {
             // The kubelet skips names that begin with a dot: they are not finished yet.
             let text = self.text(&format!("{MANIFESTS}/{name}"));
-            let pod = text.filter(|_| !name.starts_with('.'));
-            if let Some(pod) = pod.as_deref().and_then(Pod::read) {
-                wanted.insert(name, pod);
+            if let Some(text) = text.filter(|_| !name.starts_with('.')) {
+                wanted.insert(name, text);
             }
         }
-        let is_same =
-            |name: &String, pod: &Pod| wanted.get(name).is_some_and(|it| it.digest == pod.digest);
+        let is_same = |name: &String, pod: &Pod| wanted.get(name) == Some(&pod.text);
         let gone: Vec<String> = self
             .running
             .pods
@@ -132,8 +131,12 @@ impl State {
                 self.unmount(&pod);
             }
         }
-        for (name, pod) in wanted {
-            self.running.pods.entry(name).or_insert(pod);
+        for (name, text) in wanted {
+            if !self.running.pods.contains_key(&name)
+                && let Some(pod) = Pod::read(&text)
+            {
+                self.running.pods.insert(name, pod);
+            }
         }
     }
 
