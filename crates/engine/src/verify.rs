@@ -74,10 +74,24 @@ impl Engine<'_> {
                 continue;
             }
             for node in deed.after.into_iter().flatten() {
+                if !node.state.exists() {
+                    forget_below(&mut left, &node.path);
+                }
                 left.insert(node.path, (deed.step.clone(), node.state));
             }
         }
         Ok(left)
+    }
+}
+
+/// Forgets what was left in a folder that is gone: a try that was cut off removed it without saying.
+fn forget_below<T>(left: &mut BTreeMap<TargetPath, T>, folder: &TargetPath) {
+    let next = left.range(folder..).map(|(path, _)| path);
+    let next = next.take_while(|path| path.as_str().starts_with(folder.as_str()));
+    let below = next.filter(|path| path.below(folder).is_some());
+    let below: Vec<TargetPath> = below.cloned().collect();
+    for path in below {
+        left.remove(&path);
     }
 }
 

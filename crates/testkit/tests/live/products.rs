@@ -1,9 +1,9 @@
 //! What was there before stays; what a started thing made goes.
 
 use bootlace_engine::port::Machine;
-use bootlace_model::effect::{Body, Effect, ImportImages, Product, PutFile};
+use bootlace_model::effect::{Body, DropPath, Effect, ImportImages, Product, PutFile};
 use bootlace_model::node::Attributes;
-use bootlace_testkit::fake::{Death, FakeHost, archive};
+use bootlace_testkit::fake::{Death, FakeHost, When, archive};
 use bootlace_testkit::tree::Snapshot;
 
 use super::single::{LONG, Try, at, origin, start, unit};
@@ -119,6 +119,41 @@ fn a_file_of_ours_in_the_folder_of_a_started_thing_is_judged_by_itself() {
         Some(&b"by hand\n"[..])
     );
     assert_eq!(after.content("/var/lib/lasting/state"), None);
+}
+
+#[test]
+fn what_a_cut_off_removal_removed_is_not_missed_afterwards() {
+    let put = |name: &str| {
+        Effect::PutFile(PutFile {
+            path: at("/srv/folder").join(name).unwrap(),
+            body: Body::text("for a while\n"),
+            attributes: Attributes::mode(0o644),
+            origin: origin(),
+        })
+    };
+    let drop = Effect::DropPath(DropPath {
+        path: at("/srv/folder"),
+        forget: Some("it is a secret".into()),
+        origin: origin(),
+    });
+    let attempt = Try::two(vec![put("a"), put("b"), put("c")], vec![drop]);
+    let tried = attempt.host.fork();
+    attempt.run().unwrap();
+    assert!(attempt.verify().unwrap().ok);
+    let operations = attempt.host.counters().operations;
+    for operation in 0..operations {
+        let attempt = Try {
+            host: tried.fork(),
+            options: attempt.options.clone(),
+            ..attempt
+        };
+        attempt.host.crash_at(operation, When::After);
+        attempt.run().unwrap_err();
+        attempt.host.reboot(Death::Kill);
+        attempt.run().unwrap();
+        let view = attempt.verify().unwrap();
+        assert!(view.ok, "after {operation}: {view:?}");
+    }
 }
 
 #[test]

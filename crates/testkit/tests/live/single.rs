@@ -1,4 +1,4 @@
-//! A sequence of one step that does what a test wants.
+//! A sequence of one step or two that do what a test wants.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
 use bootlace_model::step::{About, Decision, PlanError, Sequence, Step, UndoPolicy};
 use bootlace_model::symptom::Symptom;
-use bootlace_model::view::UndoView;
+use bootlace_model::view::{UndoView, VerifyView};
 use bootlace_testkit::env::{self, Unseen};
 use bootlace_testkit::fake::FakeHost;
 
@@ -31,13 +31,15 @@ static ABOUT: About = About {
 };
 
 struct Single {
+    name: &'static str,
+    needs: &'static [&'static str],
     effects: Vec<Effect>,
     checks: Vec<Check>,
 }
 
 impl Step for Single {
     fn name(&self) -> &'static str {
-        "single"
+        self.name
     }
 
     fn about(&self) -> &'static About {
@@ -45,7 +47,7 @@ impl Step for Single {
     }
 
     fn needs(&self) -> &'static [&'static str] {
-        &[]
+        self.needs
     }
 
     fn checks(&self, _: &Settings) -> Vec<Check> {
@@ -71,6 +73,30 @@ pub(crate) struct Try {
 impl Try {
     /// Prepares a machine with a container runtime, and a step.
     pub(crate) fn new(effects: Vec<Effect>, checks: Vec<Check>) -> Self {
+        let (name, needs) = ("single", &[][..]);
+        Self::of(vec![Single {
+            name,
+            needs,
+            effects,
+            checks,
+        }])
+    }
+
+    /// Prepares the same machine, and two steps.
+    pub(crate) fn two(first: Vec<Effect>, second: Vec<Effect>) -> Self {
+        let step = |name, needs, effects| Single {
+            name,
+            needs,
+            effects,
+            checks: vec![],
+        };
+        Self::of(vec![
+            step("single", &[], first),
+            step("second", &["single"], second),
+        ])
+    }
+
+    fn of(steps: Vec<Single>) -> Self {
         let host = FakeHost::new(1);
         let prepared = host.set_up(|world| {
             world.install_unit("containerd.service", true)?;
@@ -79,11 +105,12 @@ impl Try {
             world.start_unit("containerd.service")
         });
         prepared.unwrap();
-        let step: &'static dyn Step = Box::leak(Box::new(Single { effects, checks }));
+        let leak = |step: Single| -> &'static dyn Step { Box::leak(Box::new(step)) };
+        let steps: Vec<&'static dyn Step> = steps.into_iter().map(leak).collect();
         let sequence = Box::leak(Box::new(Sequence {
             name: "single",
             about: "Does what a test wants.",
-            steps: Box::leak(Box::new([step])),
+            steps: Vec::leak(steps),
             failures: &[],
         }));
         Self {
@@ -99,6 +126,10 @@ impl Try {
 
     pub(crate) fn undo(&self) -> Result<UndoView, Fault> {
         self.with(|engine| engine.undo())
+    }
+
+    pub(crate) fn verify(&self) -> Result<VerifyView, Fault> {
+        self.with(|engine| engine.verify())
     }
 
     fn with<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
