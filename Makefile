@@ -50,6 +50,7 @@ check: tools ## The inner loop: format, lints, layers, generated files, quick te
 	$(XTASK) sizes
 	$(XTASK) schemas --check
 	$(XTASK) reference --check
+	$(XTASK) scripts --check
 	$(call say,check: quick tests)
 	@mkdir -p target
 	$(CARGO) test --workspace --locked 2>&1 | tee target/quick-tests.log

@@ -312,6 +312,10 @@ pub(crate) enum PlacementName {
 }
 
 /// `run` and `resume`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that people type"
+)]
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]

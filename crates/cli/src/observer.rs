@@ -8,8 +8,9 @@ use bootlace_engine::Observer;
 use bootlace_engine::port::Host;
 use bootlace_model::event::Event;
 use bootlace_model::step::Sequence;
-use bootlace_model::view::ExplainedStep;
+use bootlace_model::view::{ExplainedStep, PlannedStep};
 use bootlace_report::outline::Outline;
+use bootlace_report::plan;
 use bootlace_report::progress::Progress;
 use bootlace_report::style::Style;
 
@@ -24,6 +25,7 @@ pub(crate) struct Watcher<'a> {
     host: &'a dyn Host,
     outline: Outline,
     style: Style,
+    verbose: bool,
     answers: OnceLock<Mutex<Receiver<Option<String>>>>,
 }
 
@@ -41,6 +43,7 @@ impl<'a> Watcher<'a> {
             host,
             outline: Outline::of(sequence),
             style: *console.stderr(),
+            verbose: console.is_verbose(),
             answers: OnceLock::new(),
         }
     }
@@ -88,10 +91,12 @@ impl Observer for Watcher<'_> {
         self.progress.on(event);
     }
 
-    fn may_start(&self, step: &ExplainedStep) -> bool {
+    fn may_start(&self, step: &ExplainedStep, plan: &PlannedStep) -> bool {
         self.progress.suspend(|| {
-            let text = bootlace_report::explain::step_text(step, &self.outline, &self.style);
-            print_stderr(&format!("\n{text}\nEnter runs this step, q stops here: "));
+            let why = bootlace_report::explain::step_text(step, &self.outline, &self.style);
+            let exact = plan::step_text(plan, &self.outline, &self.style, self.verbose);
+            let question = "Enter runs this step, q stops here: ";
+            print_stderr(&format!("\n{why}\nNow, and exactly:\n{exact}\n{question}"));
             let answer = self.ask();
             let goes = answer.as_deref().is_some_and(goes_on);
             if answer.is_none_or(|line| !line.ends_with('\n')) {

@@ -1,8 +1,13 @@
 //! `explain`: what steps are for; needs no world.
 
+use bootlace_model::failure::KnownFailure;
 use bootlace_model::fault::Fault;
 use bootlace_model::step::{Step, UndoPolicy};
-use bootlace_model::view::{ExplainView, ExplainedExpectation, ExplainedStep, ExplainedUndo};
+use bootlace_model::symptom::Symptom;
+use bootlace_model::view::{
+    ExplainView, ExplainedCheck, ExplainedExpectation, ExplainedFailure, ExplainedStep,
+    ExplainedUndo,
+};
 
 use crate::Engine;
 
@@ -10,14 +15,31 @@ impl Engine<'_> {
     /// Tells what the chosen steps are for; needs no world.
     pub fn explain(&self) -> Result<ExplainView, Fault> {
         let chosen = self.options.choice.of(self.sequence)?;
-        let steps = self.sequence.steps[chosen]
-            .iter()
-            .map(|step| self.explained(*step))
-            .collect();
+        let steps = self.sequence.steps[chosen].iter();
+        let steps: Vec<ExplainedStep> = steps.map(|step| self.explained(*step)).collect();
+        let failures = self.failures(&steps);
         Ok(ExplainView {
             sequence: self.sequence.name.into(),
             steps,
+            failures,
         })
+    }
+
+    /// Tells what the codes mean that steps name.
+    fn failures(&self, steps: &[ExplainedStep]) -> Vec<ExplainedFailure> {
+        let is_named = |known: &&KnownFailure| {
+            let names = |step: &ExplainedStep| step.failures.iter().any(|code| code == known.code);
+            steps.iter().any(names)
+        };
+        let known = self.sequence.failures.iter().filter(is_named);
+        known
+            .map(|known| ExplainedFailure {
+                code: known.code.into(),
+                shows: known.shows.into(),
+                cause: known.cause.into(),
+                remedy: known.remedy.into(),
+            })
+            .collect()
     }
 
     pub(crate) fn explained(&self, step: &dyn Step) -> ExplainedStep {
@@ -31,7 +53,14 @@ impl Engine<'_> {
                     within_seconds: expectation.within.as_secs(),
                     because: expectation.because.into(),
                     until: expectation.until.map(ToOwned::to_owned),
+                    unless: expectation.symptoms.iter().map(Symptom::what).collect(),
                 });
+        let checks = step.checks(self.settings).into_iter();
+        let checks = checks.map(|check| ExplainedCheck {
+            name: check.name,
+            why: check.why.into(),
+            hint: check.hint,
+        });
         let (policy, why) = match about.undo {
             UndoPolicy::Inverse => (
                 "inverse",
@@ -55,6 +84,7 @@ impl Engine<'_> {
             failures: owned(about.failures),
             needs: owned(step.needs()),
             built: about.built,
+            checks: checks.collect(),
         }
     }
 }

@@ -48,7 +48,7 @@ use bootlace_model::event::Event;
 use bootlace_model::ids::RunId;
 use bootlace_model::record::Outcome;
 use bootlace_model::step::{Choice, Sequence};
-use bootlace_model::view::ExplainedStep;
+use bootlace_model::view::{ExplainedStep, PlannedStep};
 pub use status::{begun_with, runs};
 
 use crate::port::Host;
@@ -57,8 +57,9 @@ use crate::port::Host;
 pub trait Observer: Sync {
     /// Something happened. Called from several threads.
     fn on(&self, event: &Event);
-    /// A paused run is about to begin a step; false stops the run, which can be resumed.
-    fn may_start(&self, _step: &ExplainedStep) -> bool {
+    /// A paused run is about to begin a step and would do this; false stops the run, which can be
+    /// resumed.
+    fn may_start(&self, _step: &ExplainedStep, _plan: &PlannedStep) -> bool {
         true
     }
 }

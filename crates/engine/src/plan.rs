@@ -1,5 +1,7 @@
 //! `plan`: what a run would do, found out without touching anything.
 
+use std::ops::Range;
+
 use bootlace_model::effect::Effect;
 use bootlace_model::fact::Facts;
 use bootlace_model::fault::Fault;
@@ -22,6 +24,37 @@ impl Engine<'_> {
         // What a run would refuse, a plan refuses.
         let positions: Vec<usize> = chosen.clone().collect();
         self.check_unchanged(&state, &positions)?;
+        Ok(PlanView {
+            sequence: self.sequence.name.into(),
+            steps: self.plan_steps(chosen, &state)?,
+        })
+    }
+
+    /// Plans one step of a run that stands so, for whoever is asked before it begins.
+    ///
+    /// A plan that fails is told as the reason: the step itself fails in the same way once it
+    /// begins, and is journalled then.
+    pub(crate) fn plan_of(&self, position: usize, state: &RunState) -> PlannedStep {
+        let planned = self.plan_steps(position..position + 1, state);
+        let planned = planned.map(|steps| steps.into_iter().next());
+        let unknown = |reason| PlannedStep {
+            id: self.sequence.steps[position].name().into(),
+            state: PlannedState::Unknown,
+            effects: vec![],
+            reason,
+        };
+        match planned {
+            Ok(Some(step)) => step,
+            Ok(None) => unknown(None),
+            Err(fault) => unknown(Some(fault.to_string())),
+        }
+    }
+
+    fn plan_steps(
+        &self,
+        chosen: Range<usize>,
+        state: &RunState,
+    ) -> Result<Vec<PlannedStep>, Fault> {
         let mut foreseen = Foreseen::default();
         let mut facts = Facts::default();
         for (name, value) in &state.facts {
@@ -29,7 +62,7 @@ impl Engine<'_> {
         }
         let mut steps = Vec::new();
         for (position, step) in self.sequence.steps.iter().enumerate() {
-            let planned = self.plan_step(*step, &state, &mut facts, &mut foreseen);
+            let planned = self.plan_step(*step, state, &mut facts, &mut foreseen);
             // What lies before the choice is planned only for the facts that it yields.
             if chosen.contains(&position) {
                 steps.push(planned?);
@@ -37,10 +70,7 @@ impl Engine<'_> {
                 break;
             }
         }
-        Ok(PlanView {
-            sequence: self.sequence.name.into(),
-            steps,
-        })
+        Ok(steps)
     }
 
     /// Returns what the newest run's journal says, unless that run was taken back.

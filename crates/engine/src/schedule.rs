@@ -76,7 +76,9 @@ fn one_by_one(engine: &Engine<'_>, run: &OpenRun, todo: &[usize]) -> Tally {
     let mut tally = Tally::default();
     for &position in todo {
         let step = engine.explained(engine.sequence.steps[position]);
-        if !engine.observer.may_start(&step) {
+        let state = run.journal.with_state(Clone::clone);
+        let plan = engine.plan_of(position, &state);
+        if !engine.observer.may_start(&step, &plan) {
             tally.stopped = true;
             break;
         }

@@ -9,6 +9,7 @@
 //! | [`fault`] | what went wrong, where, why it matters, what to type next |
 //! | [`probe`], [`effect`], [`expect`], [`fact`] | the vocabulary of a step |
 //! | [`check`], [`symptom`] | what must be so before a step begins, and what ends a wait early |
+//! | [`failure`] | failures that are known, by their codes |
 //! | [`supervised`] | what a supervisor of plain processes writes down |
 //! | [`step`] | a step, a sequence, a choice of steps |
 //! | [`node`] | what is at a path: before an effect and after it |
@@ -25,6 +26,7 @@ pub mod effect;
 pub mod event;
 pub mod expect;
 pub mod fact;
+pub mod failure;
 pub mod fault;
 pub mod ids;
 pub mod node;

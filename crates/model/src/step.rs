@@ -5,6 +5,7 @@ use crate::config::Settings;
 use crate::effect::Effect;
 use crate::expect::Expectation;
 use crate::fact::{Ask, FactError, Facts};
+use crate::failure::KnownFailure;
 use crate::fault::{Fault, FaultKind};
 use crate::ids::StepId;
 
@@ -127,6 +128,8 @@ pub struct Sequence {
     pub about: &'static str,
     /// The steps, in the order in which `--pause` walks them.
     pub steps: &'static [&'static dyn Step],
+    /// What the codes of known failures mean.
+    pub failures: &'static [KnownFailure],
 }
 
 impl std::fmt::Debug for Sequence {

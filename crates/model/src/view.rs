@@ -13,6 +13,22 @@ pub struct ExplainView {
     pub sequence: String,
     /// The chosen steps, in order.
     pub steps: Vec<ExplainedStep>,
+    /// What the codes of those steps' known failures mean.
+    #[serde(default)]
+    pub failures: Vec<ExplainedFailure>,
+}
+
+/// What a code of [`ExplainedStep::failures`] means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedFailure {
+    /// The code, such as `F-30`.
+    pub code: String,
+    /// How it shows.
+    pub shows: String,
+    /// Where it comes from.
+    pub cause: String,
+    /// What to do about it.
+    pub remedy: String,
 }
 
 /// One step of [`ExplainView`].
@@ -40,6 +56,20 @@ pub struct ExplainedStep {
     pub needs: Vec<String>,
     /// Whether it can run yet.
     pub built: bool,
+    /// What is looked at before it may begin.
+    #[serde(default)]
+    pub checks: Vec<ExplainedCheck>,
+}
+
+/// One check of [`ExplainedStep`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplainedCheck {
+    /// The name by which `--ignore-preflight-errors` knows it.
+    pub name: String,
+    /// Why the step would fail, or do harm, otherwise.
+    pub why: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
 /// One expectation of [`ExplainedStep`].
@@ -53,6 +83,9 @@ pub struct ExplainedExpectation {
     pub because: String,
     /// The step after which it need not hold any more.
     pub until: Option<String>,
+    /// What ends the wait for it at once, because a cause is visible.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unless: Vec<String>,
 }
 
 /// How a step is taken back.

@@ -1,6 +1,8 @@
 //! `explain` for people: an overview of the sequence, then each step as a page of a book.
 
-use bootlace_model::view::{ExplainView, ExplainedExpectation, ExplainedStep};
+use bootlace_model::view::{
+    ExplainView, ExplainedCheck, ExplainedExpectation, ExplainedFailure, ExplainedStep,
+};
 
 use crate::outline::{Outline, name_column};
 use crate::page::{Label, Page, pad};
@@ -22,9 +24,16 @@ pub fn text(view: &ExplainView, outline: &Outline, style: &Style, verbose: bool)
     if view.steps.len() > 1 {
         overview(&mut page, view, outline);
     }
+    // Whoever asks for one step wants to know what can go wrong with it; a book would repeat itself.
+    let tells_failures = verbose || view.steps.len() == 1;
     for step in &view.steps {
         page.gap();
         write_step(&mut page, step, outline, verbose);
+        if tells_failures {
+            meanings(&mut page, step, &view.failures, verbose);
+        } else {
+            codes(&mut page, step);
+        }
     }
     page.finish()
 }
@@ -33,6 +42,7 @@ pub fn text(view: &ExplainView, outline: &Outline, style: &Style, verbose: bool)
 pub fn step_text(step: &ExplainedStep, outline: &Outline, style: &Style) -> String {
     let mut page = Page::new(style);
     write_step(&mut page, step, outline, false);
+    codes(&mut page, step);
     page.finish()
 }
 
@@ -85,7 +95,12 @@ fn write_step(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline, verb
     if !step.command.trim().is_empty() {
         page.verbatim(&label("By hand"), &step.command);
     }
+    checks(page, &step.checks);
     expectations(page, &step.expects, verbose);
+    let signs = signs(&step.expects);
+    if !signs.is_empty() {
+        page.labelled(&label("Given up if"), &signs.join(", "));
+    }
     let undo = match (step.undo.policy.as_str(), step.undo.why.trim()) {
         ("inverse", "") => "the inverse of each effect".to_owned(),
         ("inverse", why) => why.to_owned(),
@@ -93,9 +108,60 @@ fn write_step(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline, verb
         (policy, why) => format!("{}: {why}", policy.replace('-', " ")),
     };
     page.labelled(&label("Undone by"), &undo);
+}
+
+/// Names the known failures.
+fn codes(page: &mut Page<'_>, step: &ExplainedStep) {
     if !step.failures.is_empty() {
         page.labelled(&label("Known failures"), &step.failures.join(", "));
     }
+}
+
+/// Tells of each known failure where it comes from, `verbose` also what helps.
+fn meanings(
+    page: &mut Page<'_>,
+    step: &ExplainedStep,
+    failures: &[ExplainedFailure],
+    verbose: bool,
+) {
+    let mut name = "Known failures";
+    for code in &step.failures {
+        let known = failures.iter().find(|failure| failure.code == *code);
+        let text = match known {
+            Some(known) if verbose => format!("{code}: {}\n{}", known.cause, known.remedy),
+            Some(known) => format!("{code}: {}", known.cause),
+            None => code.clone(),
+        };
+        page.labelled(&label(name), &text);
+        name = "";
+    }
+}
+
+/// Tells what is looked at before the step begins; checks with the same reason stand together.
+fn checks(page: &mut Page<'_>, checks: &[ExplainedCheck]) {
+    if checks.is_empty() {
+        return;
+    }
+    page.toned(2, Tone::Faint, "Looked at first");
+    for group in checks.chunk_by(|a, b| a.why == b.why) {
+        let names: Vec<&str> = group.iter().map(|check| check.name.as_str()).collect();
+        page.item(4, Sign::Item, &names.join(", "));
+        if let Some(first) = group.first() {
+            let indent = 4 + page.style().sign_width() + 1;
+            page.toned(indent, Tone::Faint, &first.why);
+        }
+    }
+}
+
+/// Lists what ends the waits of a step, each sign once.
+fn signs(expects: &[ExplainedExpectation]) -> Vec<&str> {
+    let mut signs: Vec<&str> = vec![];
+    for sign in expects.iter().flat_map(|expected| &expected.unless) {
+        if !signs.contains(&sign.as_str()) {
+            signs.push(sign);
+        }
+    }
+    signs
 }
 
 fn heading(page: &mut Page<'_>, step: &ExplainedStep, outline: &Outline) {

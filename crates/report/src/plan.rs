@@ -1,5 +1,7 @@
 //! `plan` for people: what is still missing, step by step.
 
+use std::collections::BTreeMap;
+
 use bootlace_model::effect::EffectKind;
 use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};
 
@@ -11,6 +13,9 @@ use crate::words::{clean, count, number_of, one_line};
 
 /// The widest name of a kind of effect.
 const KINDS: usize = "issue-certificate".len();
+
+/// The most effects of one kind that a paused run shows.
+const MOST_ALIKE: usize = 4;
 
 /// The most steps in a row that say the same and still get a line each.
 const MOST_ALONE: usize = 2;
@@ -34,6 +39,31 @@ pub fn text(view: &PlanView, outline: &Outline, style: &Style, verbose: bool) ->
     }
     page.gap();
     page.led(0, Tone::Heading, "Plan", &summary(view, outline));
+    page.finish()
+}
+
+/// Lays out what one step would do, as a paused run shows it before it begins: every effect with
+/// the line that a person would type, unless many are of one kind and it is not `verbose`.
+pub fn step_text(step: &PlannedStep, outline: &Outline, style: &Style, verbose: bool) -> String {
+    let mut page = Page::new(style);
+    let most = if verbose { usize::MAX } else { MOST_ALIKE };
+    write_standing(&mut page, step, name_column([step.id.as_str()]), outline);
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for effect in &step.effects {
+        let number = kinds.entry(kind_name(effect.kind)).or_default();
+        *number += 1;
+        if *number <= most {
+            write_effect(&mut page, effect, true);
+        }
+    }
+    let hidden = kinds.iter().filter(|(_, number)| **number > most);
+    let hidden: Vec<String> = hidden
+        .map(|(kind, number)| format!("{} more {kind}", number - most))
+        .collect();
+    if !hidden.is_empty() {
+        let text = format!("and {}; -v lists them", hidden.join(", "));
+        page.item(4, Sign::Item, &text);
+    }
     page.finish()
 }
 
@@ -64,6 +94,13 @@ fn write_step(
     outline: &Outline,
     verbose: bool,
 ) {
+    write_standing(page, step, column, outline);
+    for effect in &step.effects {
+        write_effect(page, effect, verbose);
+    }
+}
+
+fn write_standing(page: &mut Page<'_>, step: &PlannedStep, column: usize, outline: &Outline) {
     let style = page.style();
     let (sign, words) = standing(step, outline);
     let id = pad(style, Tone::Name, &clean(&step.id), column);
@@ -74,9 +111,6 @@ fn write_step(
     page.line(&format!("{} {id}  {first}", style.sign(sign)));
     for line in lines {
         page.line(&format!("{}{line}", " ".repeat(front)));
-    }
-    for effect in &step.effects {
-        write_effect(page, effect, verbose);
     }
 }
 
@@ -115,7 +149,8 @@ fn standing(step: &PlannedStep, outline: &Outline) -> (Sign, String) {
         }
         PlannedState::Todo => {
             let effects = number_of(&step.effects);
-            (Sign::Active, format!("{effects} to do"))
+            let refused = reason.map_or(String::new(), |reason| format!("; {reason}"));
+            (Sign::Active, format!("{effects} to do{refused}"))
         }
         PlannedState::Skipped => (Sign::Skipped, with_reason("skipped", reason)),
         PlannedState::Unknown if outline.is_built(&step.id) => {

@@ -7,8 +7,8 @@ use bootlace_model::effect::EffectKind;
 use bootlace_model::fault::{Fault, FaultKind, Place};
 use bootlace_model::ids::StepId;
 use bootlace_model::view::{
-    ExplainView, ExplainedExpectation, ExplainedStep, ExplainedUndo, PlanView, PlannedEffect,
-    PlannedState, PlannedStep,
+    ExplainView, ExplainedCheck, ExplainedExpectation, ExplainedFailure, ExplainedStep,
+    ExplainedUndo, PlanView, PlannedEffect, PlannedState, PlannedStep,
 };
 use jiff::Timestamp;
 
@@ -79,6 +79,12 @@ pub(crate) fn explained() -> ExplainView {
     ExplainView {
         sequence: "cluster".into(),
         steps: steps.into(),
+        failures: vec![ExplainedFailure {
+            code: "clock-behind".into(),
+            shows: "a certificate is not yet valid".into(),
+            cause: "the clock of this machine is behind".into(),
+            remedy: "`timedatectl` sets it".into(),
+        }],
     }
 }
 
@@ -92,6 +98,7 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
         within_seconds: 0,
         because: "whoever reads it can sign as the cluster".into(),
         until: Some("hand-over".into()),
+        unless: vec![],
     };
     let mut expects: Vec<ExplainedExpectation> = (0..5).map(key).collect();
     let api = ExplainedExpectation {
@@ -99,6 +106,7 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
         within_seconds: 300,
         because: "nothing after this step works without the API".into(),
         until: (id == "prepare-assets").then(|| "hand-over".into()),
+        unless: vec!["kubelet.service fails".into()],
     };
     expects.insert(2, api);
     let (policy, undo) = match id {
@@ -127,7 +135,22 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
         failures: vec!["clock-behind".into(), "key-unreadable".into()],
         needs: if id == "prepare-assets" { vec![] } else { vec!["prepare-assets".into()] },
         built,
+        checks: checks(),
     }
+}
+
+fn checks() -> Vec<ExplainedCheck> {
+    let check = |name: &str, why: &str| ExplainedCheck {
+        name: name.into(),
+        why: why.into(),
+        hint: "stop it".into(),
+    };
+    let ports = "A component listens there.";
+    vec![
+        check("Port-6443", ports),
+        check("Port-2379", ports),
+        check("Swap", "The kubelet refuses to start beside it."),
+    ]
 }
 
 fn planned_effects() -> Vec<PlannedEffect> {

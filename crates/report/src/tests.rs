@@ -52,6 +52,12 @@ fn plan() {
     assert_snapshot!(text(Style::plain(), false));
     assert_snapshot!("plan_verbose", text(ascii(), true));
     assert_snapshot!("plan_colored", visible(&text(colored(), false)));
+    let mut step = view.steps[1].clone();
+    let folder = step.effects[0].clone();
+    step.effects.extend(std::iter::repeat_n(folder, 5));
+    let paused = |verbose| crate::plan::step_text(&step, &outline, &ascii(), verbose);
+    assert_snapshot!("plan_paused", paused(false));
+    assert_eq!(paused(true).matches("install -d").count(), 6);
 }
 
 #[test]

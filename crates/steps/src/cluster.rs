@@ -90,6 +90,7 @@ pub(crate) const SEQUENCE: Sequence = Sequence {
         &add_ons::STEP,
         &clean_assets::STEP,
     ],
+    failures: crate::failures::FAILURES,
 };
 
 /// Writes a record of the asset folder: JSON for people and for `jq`, the same every time.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `cluster` | the 23 steps from an empty folder to a cluster, one file a step, and their order |
 //! | [`facts`] | what steps tell each other, each with its type |
+//! | `failures` | what can go wrong, by code, and the lines by which it is known |
 //! | [`pki`] | which keys and certificates a cluster needs, as one table |
 //! | `documents`, `manifest`, `survey` | what manifests must be like to be applied later |
 //! | `release`, `bundle` | what a release payload must be like to be trusted, and its images |
@@ -23,6 +24,7 @@ mod copied;
 mod documents;
 mod expectations;
 pub mod facts;
+mod failures;
 mod live_step;
 pub mod machine_files;
 mod manifest;

@@ -2,6 +2,7 @@
 
 mod copy_manifests;
 mod explain;
+mod failures;
 mod pki;
 mod prepare_assets;
 mod process_placement;

@@ -8,7 +8,7 @@ use bootlace_model::config::{Paths, ReleaseSource, Settings};
 use bootlace_model::event::Event;
 use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
-use bootlace_model::view::ExplainedStep;
+use bootlace_model::view::{ExplainedStep, PlannedStep};
 use serde_json::json;
 
 use crate::fake::{FakeHost, World, archive, printed};
@@ -232,7 +232,7 @@ impl Observer for Recorder {
             .push(event.clone());
     }
 
-    fn may_start(&self, step: &ExplainedStep) -> bool {
+    fn may_start(&self, step: &ExplainedStep, _plan: &PlannedStep) -> bool {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(step.id.clone());
         self.stop_after.is_none_or(|most| asked.len() <= most)

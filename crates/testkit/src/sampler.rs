@@ -42,6 +42,7 @@ pub static SEQUENCE: Sequence = Sequence {
         &files::NEVER,
         &files::REPORT,
     ],
+    failures: &[],
 };
 
 #[cfg(test)]

@@ -133,6 +133,7 @@ static SEQUENCE: Sequence = Sequence {
     name: "test",
     about: "A test.",
     steps: &[&Starts, &Gate],
+    failures: &[],
 };
 
 fn with<T>(root: &std::path::Path, act: impl FnOnce(&Engine<'_>) -> T) -> T {

@@ -44,6 +44,7 @@ static SEQUENCE: Sequence = Sequence {
     name: "units",
     about: "Sets units.",
     steps: &[&SetUnits as &dyn Step],
+    failures: &[],
 };
 
 fn wishes(settings: &Settings) -> Vec<(UnitName, UnitState)> {

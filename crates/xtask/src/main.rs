@@ -11,12 +11,17 @@
 )]
 
 mod failure;
+mod generated;
 mod layers;
 mod metadata;
 mod picture;
+mod program;
 mod reference;
 mod root;
+#[cfg(test)]
+mod samples;
 mod schemas;
+mod scripts;
 mod sizes;
 
 use std::process::ExitCode;
@@ -52,8 +57,13 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "reference",
-        about: "Write the reference of steps and commands; --check only compares",
+        about: "Write the reference of steps, failures and commands; --check only compares",
         run: reference::run,
+    },
+    Command {
+        name: "scripts",
+        about: "Write the scripts that walk stage by stage; --check only compares",
+        run: scripts::run,
     },
     Command {
         name: "picture",

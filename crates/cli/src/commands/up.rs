@@ -1,5 +1,10 @@
 //! `bootlace up` and `bootlace down`: a local cluster on a machine of its own.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the local cluster's folder belongs to this computer, not to the target of the port"
+)]
+
 mod lab;
 mod machine;
 mod process;
@@ -90,6 +95,7 @@ fn remove(folder: &Path) -> Result<(), Fault> {
 }
 
 /// Turns what a machine refused into what a person is told.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
 fn fault(error: MachineError) -> Fault {
     let kind = match error {
         MachineError::Deadline { .. } => FaultKind::Deadline,

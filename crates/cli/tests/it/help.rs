@@ -22,6 +22,9 @@ fn every_command_has_help() {
         "verify",
         "resume",
         "undo",
+        "reset",
+        "up",
+        "down",
         "status",
         "log",
         "runs",
@@ -33,6 +36,7 @@ fn every_command_has_help() {
         "pki",
         "pki list",
         "pki check",
+        "version-operator",
         "completions",
         "man",
     ];

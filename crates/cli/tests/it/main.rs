@@ -10,5 +10,6 @@ mod help;
 mod normal;
 mod program;
 mod render;
+mod scripts;
 mod streams;
 mod verbs;

@@ -10,61 +10,16 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::probe::FileTree;
 use bootlace_model::step::PlanError;
 use bootlace_model::supervised;
-use bootlace_model::symptom::{KnownLine, Symptom};
+use bootlace_model::symptom::Symptom;
 
 use crate::assets::machine;
 use crate::documents::{documents, is_manifest_name};
+use crate::failures::KNOWN;
 
 /// The administrator's kubeconfig, which stays.
 pub(crate) const ADMIN: &str = "etc/kubernetes/admin.conf";
 /// The kubeconfig that asks the API server of this machine itself, for as long as we bootstrap.
 pub(crate) const LOOPBACK: &str = "etc/kubernetes/bootstrap-secrets/kubeconfig";
-
-/// Last words that name their cause, whoever says them.
-pub(crate) static KNOWN: &[KnownLine] = &[
-    KnownLine {
-        needle: "address already in use",
-        code: "F-30",
-        cause: "somebody else listens on its port",
-        hint: "`ss -ltnp` names who; stop it, then `bootlace resume`",
-    },
-    KnownLine {
-        needle: "cannot assign requested address",
-        code: "F-31",
-        cause: "this machine does not have the address that the config announces",
-        hint: "compare `ip addr` with spec.controlPlane.advertiseAddress",
-    },
-    KnownLine {
-        needle: "no space left on device",
-        code: "F-28",
-        cause: "the disk is full",
-        hint: "`df -h /var/lib/etcd` shows it; make room, then `bootlace resume`",
-    },
-    KnownLine {
-        needle: "certificate has expired or is not yet valid",
-        code: "F-06",
-        cause: "a certificate is not valid at this machine's time",
-        hint: "`date` shows the clock; `bootlace pki check` shows every certificate",
-    },
-    KnownLine {
-        needle: "certificate signed by unknown authority",
-        code: "F-10",
-        cause: "a certificate comes from another authority than the one that is trusted",
-        hint: "`bootlace pki check` names the certificate that does not fit",
-    },
-    KnownLine {
-        needle: "unknown flag",
-        code: "F-18",
-        cause: "it does not know a flag of its manifest: they are of different versions",
-        hint: "compare spec.kubernetesVersion with the version of the image or program that runs",
-    },
-    KnownLine {
-        needle: "permission denied",
-        code: "F-05",
-        cause: "it may not read or write what it needs",
-        hint: "look at owner and mode of the file that the line names",
-    },
-];
 
 /// Returns the name of a unit of ours.
 pub(crate) fn unit(name: &'static str) -> Result<UnitName, PlanError> {

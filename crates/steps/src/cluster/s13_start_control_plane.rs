@@ -20,11 +20,12 @@ use bootlace_model::symptom::Symptom;
 use serde_json::json;
 
 use self::files::{Turn, files};
-use super::live::{KNOWN, LOOPBACK, api, by, expect_placed, objects, only_kubernetes, unit};
+use super::live::{LOOPBACK, api, by, expect_placed, objects, only_kubernetes, unit};
 use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
 use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES, RELEASE_MANIFESTS};
+use crate::failures::KNOWN;
 use crate::live_step::LiveStep;
 use crate::machine_files::MACHINE_TREES;
 
@@ -93,8 +94,9 @@ podman run --rm --net=host --volume ASSETS:/assets:z --volume /etc/kubernetes:/e
   \"$IMAGE\" start --tear-down-early=false --asset-dir=/assets --required-pods=PODS",
         undo: UndoPolicy::Inverse,
         failures: &[
-            "F-01", "F-02", "F-03", "F-04", "F-05", "F-22", "F-23", "F-24", "F-25", "F-26", "F-27",
-            "F-28", "F-29", "F-30", "F-31", "F-32", "F-33", "F-44", "N-01",
+            "F-01", "F-02", "F-03", "F-04", "F-05", "F-06", "F-10", "F-18", "F-22", "F-23", "F-24",
+            "F-25", "F-26", "F-27", "F-28", "F-29", "F-30", "F-31", "F-32", "F-33", "F-44", "F-54",
+            "N-01",
         ],
         built: true,
     },

@@ -111,6 +111,7 @@ impl Try {
             name: "single",
             about: "Does what a test wants.",
             steps: Vec::leak(steps),
+            failures: &[],
         }));
         Self {
             host,

@@ -1,27 +1,42 @@
 //! The page of the steps: what `explain` says, one section a step.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use bootlace_model::view::{ExplainView, ExplainedExpectation, ExplainedStep};
+use bootlace_model::view::{ExplainView, ExplainedCheck, ExplainedExpectation, ExplainedStep};
+
+use super::failures::anchor;
+use super::markdown::literal;
 
 const INTRODUCTION: &str = "\
 What `bootlace explain cluster` says of each step when there is no config. `ASSETS` is the asset
-folder, `/opt/bootlace` below the root unless `--assets` names another. The codes under *known
-failures* are names for ever; the command that looks for these failures is not built yet.
+folder, `/opt/bootlace` below the root unless `--assets` names another. What is *looked at first* is looked at
+before anything is touched; each check can be left out by its name with `--ignore-preflight-errors`. The
+codes under *known failures* are explained in [known failures](failures.md).
 
 ";
 
 /// Lays the page out.
 pub(crate) fn page(view: &ExplainView) -> String {
     let mut page = format!("# Steps of `{}`\n\n{INTRODUCTION}", view.sequence);
-    page.push_str("| | step | what it does | runs today |\n|---|---|---|---|\n");
+    // A column that says the same of every step says nothing.
+    let all_run = view.steps.iter().all(|step| step.built);
+    let (title, rule) = if all_run {
+        ("", "")
+    } else {
+        (" runs today |", "---|")
+    };
+    line(&mut page, &format!("| | step | what it does |{title}"));
+    line(&mut page, &format!("|---|---|---|{rule}"));
     for (n, step) in view.steps.iter().enumerate() {
         let (id, number) = (&step.id, n + 1);
-        let runs = if step.built { "yes" } else { "explains itself" };
-        line(
-            &mut page,
-            &format!("| {number} | [{id}](#{id}) | {} | {runs} |", step.title),
-        );
+        let runs = match (all_run, step.built) {
+            (true, _) => "",
+            (false, true) => " yes |",
+            (false, false) => " explains itself |",
+        };
+        let row = format!("| {number} | [{id}](#{id}) | {} |{runs}", step.title);
+        line(&mut page, &row);
     }
     for step in &view.steps {
         section(&mut page, step);
@@ -52,6 +67,7 @@ fn section(page: &mut String, step: &ExplainedStep) {
         let command = step.command.trim_end();
         line(page, &format!("**By hand**\n\n```sh\n{command}\n```\n"));
     }
+    checks(page, &step.checks);
     expectations(page, &step.expects);
     let undo = format!(
         "**Undone by** {}: {}\n",
@@ -60,8 +76,9 @@ fn section(page: &mut String, step: &ExplainedStep) {
     );
     line(page, &undo);
     if !step.failures.is_empty() {
-        let failures = step.failures.join(", ");
-        line(page, &format!("**Known failures** {failures}"));
+        let link = |code: &String| format!("[{code}](failures.md#{})", anchor(code));
+        let failures: Vec<String> = step.failures.iter().map(link).collect();
+        line(page, &format!("**Known failures** {}", failures.join(", ")));
     }
 }
 
@@ -72,6 +89,20 @@ fn list(page: &mut String, name: &str, items: &[String]) {
     line(page, &format!("**{name}**\n"));
     for item in items {
         line(page, &format!("- {}", literal(item)));
+    }
+    line(page, "");
+}
+
+/// Tells what is looked at before the step begins.
+fn checks(page: &mut String, checks: &[ExplainedCheck]) {
+    if checks.is_empty() {
+        return;
+    }
+    line(page, "**Looked at first**\n");
+    line(page, "| check | why | what to do |\n|---|---|---|");
+    for check in checks {
+        let (why, hint) = (literal(&check.why), literal(&check.hint));
+        line(page, &format!("| `{}` | {why} | {hint} |", check.name));
     }
     line(page, "");
 }
@@ -95,6 +126,15 @@ fn expectations(page: &mut String, expects: &[ExplainedExpectation]) {
         }
     }
     line(page, "");
+    let signs: BTreeSet<&str> = expects
+        .iter()
+        .flat_map(|expected| expected.unless.iter().map(String::as_str))
+        .collect();
+    if !signs.is_empty() {
+        let signs: Vec<&str> = signs.into_iter().collect();
+        let signs = literal(&signs.join(", "));
+        line(page, &format!("**Given up at once if** {signs}\n"));
+    }
 }
 
 /// Returns the step that ends all of the expectations, so that it is told once.
@@ -116,70 +156,26 @@ fn what_and_when(expected: &ExplainedExpectation, until: Option<&str>) -> String
     text
 }
 
-/// Keeps a text from being read as markup: `*` and `<` stand in patterns and placeholders.
-fn literal(text: &str) -> String {
-    let mut quoted = false;
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        quoted ^= letter == '`';
-        if !quoted && matches!(letter, '*' | '<' | '>' | '_') {
-            safe.push('\\');
-        }
-        safe.push(letter);
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
-    use bootlace_model::view::ExplainedUndo;
-
     use super::*;
-
-    fn expectation(what: &str, because: &str) -> ExplainedExpectation {
-        ExplainedExpectation {
-            what: what.into(),
-            within_seconds: 0,
-            because: because.into(),
-            until: None,
-        }
-    }
+    use crate::samples::{expectation, explained};
 
     #[test]
     fn a_step_is_a_section_with_its_expectations_by_reason() {
-        let step = ExplainedStep {
-            id: "second".into(),
-            title: "Do it".into(),
-            why: "Because.".into(),
-            reads: vec![],
-            writes: vec!["ASSETS/*.yaml".into()],
-            command: "touch x\n".into(),
-            expects: vec![
-                expectation("a holds", "one"),
-                expectation("b holds", "two"),
-                expectation("c holds", "one"),
-            ],
-            undo: ExplainedUndo {
-                policy: "forward-only".into(),
-                why: "It is gone.".into(),
-            },
-            failures: vec!["F-01".into()],
-            needs: vec!["first".into()],
-            built: false,
-        };
-        let page = page(&ExplainView {
-            sequence: "demo".into(),
-            steps: vec![step],
-        });
+        let page = page(&explained());
         for expected in [
             "| 1 | [second](#second) | Do it | explains itself |\n",
             "\n## second\n\n**Do it.**\n*Not built yet",
             "**Needs**\n\n- [first](#first)\n",
             "**Writes**\n\n- ASSETS/\\*.yaml\n",
             "```sh\ntouch x\n```\n",
+            "**Looked at first**\n\n| check | why | what to do |\n|---|---|---|\n",
+            "| `Swap` | It is slow. | `swapoff -a` |\n",
             "- one\n  - a holds\n  - c holds\n- two\n  - b holds\n",
+            "**Given up at once if** d fails\n",
             "**Undone by** forward only: It is gone.\n",
-            "**Known failures** F-01\n",
+            "**Known failures** [F-01](failures.md#f-01)\n",
         ] {
             assert!(page.contains(expected), "{expected}\n{page}");
         }
@@ -204,10 +200,5 @@ mod tests {
             mixed.contains("a holds, until [first](#first)\n"),
             "{mixed}"
         );
-    }
-
-    #[test]
-    fn markup_is_literal_outside_of_code() {
-        assert_eq!(literal("a_b `c_d` <e>"), "a\\_b `c_d` \\<e\\>");
     }
 }

@@ -82,17 +82,17 @@ fn own_program() -> Result<PathBuf, Fault> {
 
 /// Runs bootlace inside the machine; its progress is what is shown.
 fn run_inside(session: &Session, machine: &Machine, args: &Up) -> Result<u8, Fault> {
-    let mut argv = vec![BOOTLACE, "run", "cluster"];
+    let mut words = vec![BOOTLACE, "run", "cluster"];
     let progress = match session.globals.progress {
         Progress::Auto => "auto",
         Progress::Plain => "plain",
         Progress::Json => "json",
     };
-    argv.extend(["--progress", progress]);
-    argv.extend(session.globals.quiet.then_some("--quiet"));
-    argv.extend(session.globals.verbose.then_some("--verbose"));
-    argv.extend(args.pause.then_some("--pause"));
-    let mut command = machine.command(&argv).map_err(fault)?;
+    words.extend(["--progress", progress]);
+    words.extend(session.globals.quiet.then_some("--quiet"));
+    words.extend(session.globals.verbose.then_some("--verbose"));
+    words.extend(args.pause.then_some("--pause"));
+    let mut command = machine.command(&words).map_err(fault)?;
     let status = command.status().map_err(|error| {
         let message = format!("cannot enter the machine: {error}");
         Fault::new(FaultKind::StepFailed, message)
