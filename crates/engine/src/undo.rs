@@ -1,5 +1,6 @@
 //! `undo`: takes back what a run did, newest first, and nothing that someone else did since.
 
+mod forget_units;
 mod judge;
 mod put_back;
 
@@ -178,7 +179,11 @@ impl Engine<'_> {
     ) -> Result<(), Fault> {
         let outcome = match group {
             [deed] if deed.effect.kind.is_act() => self.take_command_back(run, deed)?,
-            _ => self.put_back(run, group)?,
+            _ => {
+                let verdicts = self.put_back(run, group)?;
+                self.forget_units(group)?;
+                verdicts
+            }
         };
         let mut records = Vec::new();
         for (deed, why) in group.iter().zip(outcome) {
