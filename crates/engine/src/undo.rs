@@ -1,5 +1,7 @@
 //! `undo`: takes back what a run did, newest first, and nothing that someone else did since.
 
+mod forget_units;
+mod forgotten;
 mod judge;
 mod put_back;
 
@@ -124,6 +126,9 @@ impl Engine<'_> {
         deeds.retain(|deed| back.contains(&deed.step));
         deeds.reverse();
         let mut progress = Progress::default();
+        let forgotten = forgotten::take_forgotten(&mut deeds);
+        let undone = forgotten.iter().map(|_| put_back::Verdict::UNDONE);
+        self.note(&open, &forgotten, undone.collect(), &mut progress)?;
         let mut rest = deeds.as_slice();
         while !rest.is_empty() {
             if self.host.stop_requested() {
@@ -178,10 +183,25 @@ impl Engine<'_> {
     ) -> Result<(), Fault> {
         let outcome = match group {
             [deed] if deed.effect.kind.is_act() => self.take_command_back(run, deed)?,
-            _ => self.put_back(run, group)?,
+            _ => {
+                let verdicts = self.put_back(run, group)?;
+                self.forget_units(group)?;
+                verdicts
+            }
         };
+        self.note(run, group, outcome, progress)
+    }
+
+    /// Notes what came of taking effects back.
+    fn note(
+        &self,
+        run: &OpenRun,
+        group: &[Deed],
+        verdicts: Vec<put_back::Verdict>,
+        progress: &mut Progress,
+    ) -> Result<(), Fault> {
         let mut records = Vec::new();
-        for (deed, why) in group.iter().zip(outcome) {
+        for (deed, why) in group.iter().zip(verdicts) {
             let n = deed.n;
             match why {
                 put_back::Verdict::Undone { forced } => {

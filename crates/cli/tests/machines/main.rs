@@ -10,5 +10,7 @@
     reason = "a test drives machines from outside, and may fail loudly"
 )]
 
+mod back;
 mod life;
+mod snapshot;
 mod world;

@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bootlace_lab::Lab;
@@ -16,6 +17,9 @@ const BOOTS: Duration = Duration::from_mins(2);
 /// How long one call of bootlace may take.
 pub(crate) const CALL: Duration = Duration::from_mins(5);
 
+/// A cluster takes most of a small computer, so there is one world at a time.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// The program under test.
 pub(crate) fn bootlace() -> PathBuf {
     std::env::var_os("BOOTLACE_BIN").map_or_else(
@@ -28,12 +32,15 @@ pub(crate) fn bootlace() -> PathBuf {
 pub(crate) struct World {
     pub(crate) lab: Lab,
     pub(crate) machines: Machines,
-    // Dropped last: the machines live in it.
+    // Dropped after the machines, which live in it.
     _folder: TempDir,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
+        // A test that failed has left nothing behind that could disturb the next one.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let lab = Lab::load().expect("`make lab` prepares what machines are made of");
         // Containers need a disk of their own, which a temporary filesystem is not.
         let folder = TempDir::with_prefix_in("bootlace-test-", "/var/tmp").unwrap();
@@ -42,18 +49,24 @@ impl World {
             lab,
             machines,
             _folder: folder,
+            _turn: turn,
         }
     }
 
     /// Returns what a machine that shall become a cluster is.
     pub(crate) fn spec(&self, name: &str, last: u8) -> MachineSpec {
+        self.spec_of(name, last, &self.lab.release)
+    }
+
+    /// Returns what a machine is that shall become a cluster of a release.
+    pub(crate) fn spec_of(&self, name: &str, last: u8, release: &Path) -> MachineSpec {
         let bootlace = bootlace();
         let cluster = ClusterMachine {
             name,
             address: Ipv4Addr::new(10, 90, 0, last),
             layers: &self.lab.layers,
             images: Some(&self.lab.image_store),
-            release: &self.lab.release,
+            release,
             bootlace: &bootlace,
             add_ons: &[],
         };
@@ -131,6 +144,29 @@ impl Node {
         let admin = ["kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"];
         let argv: Vec<&str> = admin.into_iter().chain(words.iter().copied()).collect();
         self.must(&argv)
+    }
+
+    /// Tells whether the API answers and says that the node is ready.
+    pub(crate) fn is_ready(&self) -> bool {
+        let path = "jsonpath={.status.conditions[?(@.type=='Ready')].status}";
+        let name = self.machine.name().as_str();
+        let admin = ["kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"];
+        let words = ["--request-timeout=5s", "get", "node", name, "-o", path];
+        self.run(&[admin.as_slice(), &words].concat()).stdout == "True"
+    }
+
+    /// Waits until the node is ready.
+    pub(crate) fn becomes_ready(&self) {
+        self.wait("the node is ready", BOOTS, Self::is_ready);
+    }
+
+    /// Takes a port, by a unit that is called `listener`.
+    pub(crate) fn listen(&self, port: u16) {
+        self.sh(&format!(
+            "systemd-run --quiet --collect --unit=listener \
+             systemd-socket-activate --listen={port} sleep infinity && \
+             until ss -Hltn 'sport = :{port}' | grep -q .; do sleep 0.05; done"
+        ));
     }
 
     /// Starts bootlace and returns while it works.

@@ -31,6 +31,11 @@ pub(super) enum Verdict {
     Refused(String, String),
 }
 
+impl Verdict {
+    /// It is as it was, and nobody was overruled.
+    pub(super) const UNDONE: Self = Self::Undone { forced: false };
+}
+
 impl Engine<'_> {
     /// Puts back what a group of effects changed, newest first.
     pub(super) fn put_back(&self, run: &OpenRun, group: &[Deed]) -> Result<Vec<Verdict>, Fault> {
@@ -139,7 +144,7 @@ impl Engine<'_> {
             staging.stage_empty_removal(&folders, parent, false)?;
         }
         staging.publish(self.host)?;
-        Ok(vec![Verdict::Undone { forced: false }])
+        Ok(vec![Verdict::UNDONE])
     }
 }
 
