@@ -157,7 +157,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let bundle = bundle::read(settings, facts)?;
     let mut apply = apply(settings, facts)?;
     apply.objects.extend(control_plane_node(&node));
-    let mut effects: Vec<Effect> = files::folders().collect();
+    let mut effects: Vec<Effect> = files::folders(settings).collect();
     effects.extend(files(settings, Turn::Config));
     effects.extend(files::tree(&facts.get(&RELEASE_MANIFESTS)?)?);
     effects.extend(files(settings, Turn::FirstPod));

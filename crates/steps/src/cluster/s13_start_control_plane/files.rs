@@ -46,8 +46,11 @@ pub(super) fn staying_pods() -> impl Iterator<Item = &'static MachineFile> {
 }
 
 /// Returns the folders that must be there first.
-pub(super) fn folders() -> impl Iterator<Item = Effect> {
-    MACHINE_FOLDERS.iter().map(|(path, mode)| {
+pub(super) fn folders(settings: &Settings) -> impl Iterator<Item = Effect> {
+    let of_nodes = settings.placement.is_kubelet();
+    let used = MACHINE_FOLDERS.iter();
+    let used = used.filter(move |(path, _)| of_nodes || !path.contains("kubelet"));
+    used.map(|(path, mode)| {
         Effect::MakeDirectory(MakeDirectory {
             path: machine(path),
             attributes: Attributes::mode(*mode),

@@ -58,7 +58,7 @@ pub(super) fn plan(
     facts: &Facts,
 ) -> Result<Decision, PlanError> {
     let apply = apply(settings, facts)?;
-    let mut effects: Vec<Effect> = files::folders().collect();
+    let mut effects: Vec<Effect> = files::folders(settings).collect();
     effects.extend(files(settings, Turn::Config));
     effects.extend(files(settings, Turn::FirstPod));
     effects.push(supervise(folders));
