@@ -3,6 +3,8 @@
 # Programs that the build needs, each with the Debian package that brings it.
 # openssl and systemctl are what tests compare with.
 TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
+# What tests start for real, beside what the lab builds and installs itself.
+TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2
 
 # rustup's home is not always on the path of a fresh machine.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -84,7 +86,7 @@ doc: tools ## Build the API documentation; warnings are errors
 # Looks for missing programs. Installs them only for root, where apt-get is there; else says what to do.
 tools:
 	@missing=''; \
-	for pair in $(TOOLS); do \
+	for pair in $(TOOLS) $(if $(filter test soak,$(MAKECMDGOALS)),$(TEST_TOOLS)); do \
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
 	done; \
 	[ -n "$$missing" ] || exit 0; \
