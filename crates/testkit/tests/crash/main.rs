@@ -17,7 +17,7 @@ use bootlace_testkit::fake::Death;
 /// How many operations of a sequence a quick test disturbs.
 const FEW: u64 = 5;
 /// How many operations of a sequence a slow test disturbs.
-const MANY: u64 = 25;
+const MANY: u64 = 15;
 
 /// Ends a test with what was tried, or with what went wrong.
 #[expect(clippy::print_stdout, reason = "a soak says what it tried")]

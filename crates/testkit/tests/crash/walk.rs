@@ -272,5 +272,5 @@ fn a_random_walk_ends_where_the_model_says() -> Result<(), Wrong> {
 #[test]
 #[ignore = "slow: many walks"]
 fn many_random_walks_end_where_the_model_says() -> Result<(), Wrong> {
-    walks(120)
+    walks(60)
 }
