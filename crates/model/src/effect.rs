@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use body::{Body, Part};
 pub use command::{AlreadyRan, CommandUndo, Product, RunCommand};
-pub use live::{ApiObject, ApplyObjects, Await, ImportImages, ObjectId, StartUnit};
+pub use live::{Anew, ApiObject, ApplyObjects, Await, ImportImages, ObjectId, StartUnit};
 use serde::{Deserialize, Serialize};
 pub use unit::{SetUnit, UnitName, UnitState, Via};
 

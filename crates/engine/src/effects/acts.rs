@@ -9,7 +9,7 @@ use bootlace_model::node::Node;
 use super::command;
 use crate::folders::Folders;
 use crate::port::{Applied, ApplyRequest, Host, HostError};
-use crate::{access, waiting};
+use crate::{access, claims, waiting};
 
 /// How long the removal of one product may take.
 const REMOVAL: Duration = Duration::from_mins(2);
@@ -71,6 +71,12 @@ pub(crate) fn remove_product(host: &dyn Host, product: &Product) -> Result<(), F
 }
 
 fn start_unit(host: &dyn Host, start: &StartUnit) -> Result<(), Fault> {
+    if let Some(anew) = &start.anew
+        && host.unit(&start.unit)?.is_active
+        && claims::evaluate(host, &anew.unless)?.holds
+    {
+        return Ok(());
+    }
     let Err(error) = host.start_unit(&start.unit, start.anew.is_some(), start.within) else {
         return Ok(());
     };

@@ -1,6 +1,6 @@
 //! Whether an effect is already so, still missing, or in conflict with what is there.
 
-use bootlace_model::effect::{AlreadyRan, Effect, MakeKey, UnitName};
+use bootlace_model::effect::{AlreadyRan, Effect, MakeKey, StartUnit, UnitName};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
@@ -111,7 +111,7 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             AlreadyRan::Repeatable => Standing::Missing,
         },
         // Once started anew, or applied, the journal says so; the world cannot.
-        Effect::StartUnit(start) if start.anew.is_some() => Standing::Missing,
+        Effect::StartUnit(StartUnit { anew: Some(_), .. }) => Standing::Missing,
         Effect::StartUnit(start) => so(running(folders, &start.unit)?),
         Effect::ApplyObjects(_) => Standing::Missing,
         Effect::ImportImages(import) => so(loaded(folders, &import.images)?),

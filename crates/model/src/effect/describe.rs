@@ -1,6 +1,6 @@
 //! Effects in words and as the line a person would type.
 
-use super::{AlreadyRan, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
+use super::{AlreadyRan, Anew, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
 use crate::node::Attributes;
 use crate::shell;
 use crate::symptom::Symptom;
@@ -73,7 +73,9 @@ impl Effect {
             }
             Self::Fetch(fetch) => format!("{} from {}", fetch.digest, fetch.url),
             Self::StartUnit(start) => match &start.anew {
-                Some(why) => format!("started anew: {why}"),
+                Some(Anew { why, unless }) => {
+                    format!("started anew: {why}, unless {}", unless.what())
+                }
                 None => format!("started within {} s", start.within.as_secs()),
             },
             Self::ImportImages(import) => format!("{} images", import.images.len()),
@@ -149,13 +151,14 @@ impl Effect {
                 format!("{url} && echo {} | sha256sum -c", shell::quote(&sum))
             }
             Self::StartUnit(start) => {
-                let verb = if start.anew.is_some() {
-                    "restart"
-                } else {
-                    "start"
+                let line = |verb| {
+                    let line = shell::line(["systemctl", verb, start.unit.as_str()]);
+                    format!("systemctl daemon-reload && {line}")
                 };
-                let line = shell::line(["systemctl", verb, start.unit.as_str()]);
-                format!("systemctl daemon-reload && {line}")
+                match &start.anew {
+                    None => line("start"),
+                    Some(anew) => format!("{} || {{ {}; }}", anew.unless.shell(), line("restart")),
+                }
             }
             Self::ImportImages(import) => {
                 let archive = import.archive.as_str();

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bootlace_model::check::Check;
 use bootlace_model::config::{Placement, Profile, Settings};
 use bootlace_model::effect::{
-    ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit, UnitState,
-    Via,
+    Anew, ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit,
+    UnitState, Via,
 };
 use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
 use bootlace_model::fact::{Ask, Facts};
@@ -176,12 +176,11 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let needed = needed.iter().filter_map(|name| images.get(*name));
     let needed = needed.filter(|image| pinned.contains(image)).cloned();
     let symptoms = symptoms(needed.collect())?;
-    effects.push(await_ready(symptoms));
+    effects.push(await_api(ANSWERS, symptoms.clone()));
     // The API is there: what needs it may start now, and does not fail before it could work.
     effects.extend(files(settings, Turn::LaterPod));
-    let anew = "it registers this node at once instead of after its back-off, which has grown \
-                while there was no API";
-    effects.push(start("kubelet.service", Some(anew), vec![])?);
+    effects.push(await_api(READY, symptoms));
+    effects.push(start("kubelet.service", Some(anew(&node)), vec![])?);
     effects.push(Effect::ApplyObjects(apply));
     Ok(Decision::Do(effects))
 }
@@ -208,16 +207,25 @@ fn control_plane_node(node: &str) -> Option<ApiObject> {
 
 fn start(
     name: &'static str,
-    anew: Option<&str>,
+    anew: Option<Anew>,
     products: Vec<Product>,
 ) -> Result<Effect, PlanError> {
     Ok(Effect::StartUnit(StartUnit {
         unit: unit(name)?,
-        anew: anew.map(ToOwned::to_owned),
+        anew,
         within: minutes(2),
         products,
         origin: by(NAME),
     }))
+}
+
+/// Helps a kubelet that came too early with its node: it waits longer after every try.
+fn anew(node: &str) -> Anew {
+    let path = format!("/api/v1/nodes/{node}");
+    Anew {
+        why: "it registers this node at once instead of after its back-off".into(),
+        unless: api("the node is registered", &path, vec![]),
+    }
 }
 
 fn import(bundle: &Bundle) -> Effect {
@@ -279,17 +287,32 @@ fn certificates_expire() -> impl Iterator<Item = Symptom> {
         })
 }
 
-fn await_ready(symptoms: Vec<Symptom>) -> Effect {
+/// A state of the API server: what it is, where it is asked for, and why it is waited for.
+type ApiState = (&'static str, &'static str, &'static str);
+
+/// It listens and has its storage, and is still making the roles that everybody needs.
+const ANSWERS: ApiState = (
+    "the API server of this machine answers",
+    "/livez/ping",
+    "What is started without an API fails, and is held back longer and longer.",
+);
+const READY: ApiState = (
+    "the API server of this machine is ready",
+    "/readyz?verbose",
+    "Nothing can be applied to an API that is not ready.",
+);
+
+fn await_api((what, path, because): ApiState, symptoms: Vec<Symptom>) -> Effect {
     Effect::Await(Await {
         claim: Claim::Api(ApiClaim {
-            what: "the API server of this machine is ready".into(),
+            what: what.into(),
             access: Access::Kubeconfig(machine(LOOPBACK)),
-            path: "/readyz?verbose".into(),
+            path: path.into(),
             post: None,
             fields: vec![],
         }),
         within: minutes(10),
-        because: "Nothing can be applied to an API that is not ready.",
+        because,
         symptoms,
         origin: by(NAME),
     })

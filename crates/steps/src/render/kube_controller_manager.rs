@@ -48,6 +48,10 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
         // The last two are off unless named: they sign cluster-info, and remove old tokens.
         ("controllers", "*,bootstrapsigner,tokencleaner".into()),
         ("use-service-account-credentials", "true".into()),
+        // Each controller asks for an account and a token of its own. With the defaults (20 and 30) the
+        // first start of them all takes five seconds, in which no controller works.
+        ("kube-api-qps", "100".into()),
+        ("kube-api-burst", "200".into()),
         ("cluster-name", cluster.name.clone()),
         ("allocate-node-cidrs", "true".into()),
         ("cluster-cidr", cluster.network.pod_cidr.to_string()),

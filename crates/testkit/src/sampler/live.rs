@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bootlace_model::check::{Check, Test};
 use bootlace_model::effect::{
-    ApplyObjects, Await, Body, Effect, ImportImages, Product, StartUnit, UnitState, Via,
+    Anew, ApplyObjects, Await, Body, Effect, ImportImages, Product, StartUnit, UnitState, Via,
 };
 use bootlace_model::expect::{Claim, Expectation, Field, Wanted};
 use bootlace_model::ids::Digest;
@@ -26,7 +26,10 @@ const A_WHILE: Duration = Duration::from_secs(30);
 fn start(unit: &str, anew: Option<&str>, products: Vec<Product>) -> Result<Effect, PlanError> {
     Ok(Effect::StartUnit(StartUnit {
         unit: unit_name(unit)?,
-        anew: anew.map(ToOwned::to_owned),
+        anew: anew.map(|why| Anew {
+            why: why.into(),
+            unless: Claim::Directory { path: at("/never") },
+        }),
         within: A_WHILE,
         products,
         origin: origin(),

@@ -13,7 +13,7 @@ use bootlace_model::supervised;
 
 use super::super::live::{by, processes_fail};
 use super::files::{self, Turn, files};
-use super::{NAME, apply, await_ready, certificates_expire, ground};
+use super::{NAME, READY, apply, await_api, certificates_expire, ground};
 use crate::assets::machine;
 
 /// How much room etcd and logs need at least; there are no images.
@@ -63,7 +63,7 @@ pub(super) fn plan(
     effects.extend(files(settings, Turn::FirstPod));
     effects.push(supervise(folders));
     let symptoms = [processes_fail()].into_iter().chain(certificates_expire());
-    effects.push(await_ready(symptoms.collect()));
+    effects.push(await_api(READY, symptoms.collect()));
     // The supervisor finds them by itself, as a kubelet would.
     effects.extend(files(settings, Turn::LaterPod));
     effects.push(Effect::ApplyObjects(apply));
