@@ -11,6 +11,7 @@
 )]
 
 mod builds;
+mod cluster;
 mod keys;
 mod put_files;
 mod replay;
@@ -34,11 +35,17 @@ fn main() -> ExitCode {
     {
         return replay::child(root);
     }
-    let benchmarks: [Benchmark; 5] = [
+    if let [mode, node, kubeconfig, words @ ..] = arguments.as_slice()
+        && mode == "inside"
+    {
+        return cluster::inside::child(node, kubeconfig, words);
+    }
+    let benchmarks: [Benchmark; 6] = [
         ("put-files", put_files::run),
         ("replay", replay::run),
         ("keys", keys::run),
         ("start", start::run),
+        ("cluster", cluster::run),
         ("builds", builds::run),
     ];
     let chosen = |name: &str| arguments.is_empty() || arguments.iter().any(|wanted| wanted == name);

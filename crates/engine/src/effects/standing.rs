@@ -111,9 +111,10 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             AlreadyRan::Repeatable => Standing::Missing,
         },
         // Once started anew, or applied, the journal says so; the world cannot.
-        Effect::StartUnit(StartUnit { anew: Some(_), .. }) => Standing::Missing,
+        Effect::StartUnit(StartUnit { anew: Some(_), .. }) | Effect::ApplyObjects(_) => {
+            Standing::Missing
+        }
         Effect::StartUnit(start) => so(running(folders, &start.unit)?),
-        Effect::ApplyObjects(_) => Standing::Missing,
         Effect::ImportImages(import) => so(loaded(folders, &import.images)?),
         Effect::Await(wait) => so(claims::evaluate(folders.host(), &wait.claim)?.holds),
     })

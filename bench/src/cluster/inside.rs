@@ -1,0 +1,159 @@
+//! Watching from inside of a machine how a cluster comes to life, the same way for everybody.
+
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use bootlace_engine::port::{ApiRequest, Cluster as _, Credentials};
+use bootlace_host::RealHost;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How long it is rested between two looks.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+/// How long a cluster may take.
+const LONGEST: Duration = Duration::from_mins(5);
+
+/// What was seen of one run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    /// Seconds until the node was Ready.
+    pub(crate) ready: f64,
+    /// Seconds until the client had got its answer.
+    pub(crate) answers: f64,
+    /// Seconds until the program ended.
+    pub(crate) ended: f64,
+    /// The most memory of the program, in MiB.
+    pub(crate) memory: f64,
+    /// The processor time of the program, in milliseconds.
+    pub(crate) processor: f64,
+    /// The longest time without an answer of the API since the node was Ready, in milliseconds.
+    pub(crate) silence: f64,
+}
+
+/// Runs a program and watches; prints what was seen as JSON.
+pub(crate) fn child(node: &str, kubeconfig: &str, words: &[String]) -> ExitCode {
+    match watch(node, Path::new(kubeconfig), words) {
+        Ok(seen) => match serde_json::to_string(&seen) {
+            Ok(text) => {
+                println!("{text}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => failed(&error),
+        },
+        Err(error) => failed(error.as_ref()),
+    }
+}
+
+fn failed(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("bench: {error}");
+    ExitCode::FAILURE
+}
+
+fn watch(
+    node: &str,
+    kubeconfig: &Path,
+    words: &[String],
+) -> Result<Seen, Box<dyn std::error::Error>> {
+    let (program, words) = words.split_first().ok_or("no program is named")?;
+    let host = RealHost::builder().build();
+    let api = Api {
+        host: &host,
+        kubeconfig,
+    };
+    let began = Instant::now();
+    let since = |then: Instant| then.elapsed().as_secs_f64();
+    let mut program = Command::new(program)
+        .args(words)
+        .stdout(Stdio::null())
+        .spawn()?;
+    let node = format!("/api/v1/nodes/{node}");
+    let client = "/apis/apps/v1/namespaces/sample/deployments/client";
+    let mut seen = Seen::default();
+    let mut answered = None;
+    while seen.answers == 0.0 || seen.ended == 0.0 {
+        if seen.ended == 0.0 {
+            look_at(&program, &mut seen);
+            if let Some(status) = program.try_wait()? {
+                seen.ended = since(began);
+                if !status.success() {
+                    return Err(format!("the program failed: {status}").into());
+                }
+            }
+        }
+        if seen.ready == 0.0 {
+            if api.ask(&node).is_some_and(|node| is_ready(&node)) {
+                seen.ready = since(began);
+                answered = Some(Instant::now());
+            }
+        } else if let Some(found) = api.ask(client) {
+            let silence = answered.map_or(0.0, since) * 1000.0;
+            seen.silence = silence.max(seen.silence);
+            answered = Some(Instant::now());
+            if seen.answers == 0.0 && found["status"]["readyReplicas"] == 1 {
+                seen.answers = since(began);
+            }
+        }
+        if began.elapsed() > LONGEST {
+            return Err(format!("it takes too long: {seen:?}").into());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(seen)
+}
+
+fn is_ready(node: &Value) -> bool {
+    let conditions = node["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
+}
+
+/// The API of the cluster that is coming.
+struct Api<'a> {
+    host: &'a RealHost,
+    kubeconfig: &'a Path,
+}
+
+impl Api<'_> {
+    /// Asks for something; none while nobody answers. That it is not there is an answer, too.
+    fn ask(&self, path: &str) -> Option<Value> {
+        let credentials = Credentials::Kubeconfig(std::fs::read(self.kubeconfig).ok()?);
+        let request = ApiRequest {
+            credentials: &credentials,
+            path,
+            post: None,
+            within: Duration::from_secs(1),
+        };
+        let answer = self.host.ask_api(&request).ok()?;
+        matches!(answer.status, 200 | 404).then_some(answer.body)
+    }
+}
+
+/// Reads what a program and those that it started have used so far.
+fn look_at(program: &Child, seen: &mut Seen) {
+    let id = program.id();
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+    let children = children.unwrap_or_default();
+    // Who has ended in this moment is gone; then the last look counts.
+    for of in children.split_whitespace().chain([id.to_string().as_str()]) {
+        seen.memory = peak(of).unwrap_or_default().max(seen.memory);
+    }
+    if let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat"))
+        && let Some((_, fields)) = stat.rsplit_once(')')
+    {
+        // User and system time, in hundredths of a second.
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        let ticks: f64 = ticks.filter_map(|text| text.parse::<f64>().ok()).sum();
+        seen.processor = ticks * 10.0;
+    }
+}
+
+/// Returns the most memory that a process has had, in MiB.
+fn peak(id: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = peak.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kib / 1024.0)
+}
