@@ -42,7 +42,7 @@ pub(crate) static STEP: LiveStep = LiveStep {
         why: "So far there are only files; now the kubelet is given the four static pods, and \
               from them come etcd, the API server, the controller manager and the scheduler, \
               without any cluster that could have scheduled them. etcd and the API server go \
-              first and have the machine to themselves; when the API is ready, the other two and \
+              first and have the machine to themselves; when the API answers, the other two and \
               the version operator follow. Secrets go before the pods, each written under a name that begins with a dot and then \
               renamed, because the kubelet runs every other file that it sees in that folder, \
               half-written ones and backup copies included. cluster-bootstrap does the same with \

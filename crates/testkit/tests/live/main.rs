@@ -7,6 +7,7 @@
     reason = "a test fails where something is not as it shall be"
 )]
 
+mod anew;
 mod checks;
 mod cluster;
 mod products;
