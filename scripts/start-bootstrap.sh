@@ -4,9 +4,9 @@
 # So far there are only files; now the kubelet is given the four static pods, and from them come
 # etcd, the API server, the controller manager and the scheduler, without any cluster that could
 # have scheduled them. etcd and the API server go first and have the machine to themselves; when
-# the API is ready, the other two and the version operator follow. Secrets go before the pods,
-# each written under a name that begins with a dot and then renamed, because the kubelet runs
-# every other file that it sees in that folder, half-written ones and backup copies included.
+# the API answers, the other two and the version operator follow. Secrets go before the pods, each
+# written under a name that begins with a dot and then renamed, because the kubelet runs every
+# other file that it sees in that folder, half-written ones and backup copies included.
 # cluster-bootstrap does the same with two habits that hurt: it insists that the files are absent,
 # so that a start that was killed can never be started again, and on any failure it tears the
 # control plane down before anybody has looked at it; ours knows its own files again, and leaves
