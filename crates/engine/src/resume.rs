@@ -86,6 +86,9 @@ impl Engine<'_> {
     /// Refuses to go on by other settings, or with another tool, than the run was begun with.
     pub(crate) fn check_unchanged(&self, state: &RunState, chosen: &[usize]) -> Result<(), Fault> {
         let Some(run) = &state.run else { return Ok(()) };
+        if self.options.replan {
+            self.check_replan(state, chosen)?;
+        }
         let changes = self.changes(state);
         // A newer tool does not make a completed run incomplete; other settings may.
         let complete = self.is_complete(state, chosen);
@@ -94,6 +97,38 @@ impl Engine<'_> {
             Ok(())
         } else {
             Err(changed(run, changes))
+        }
+    }
+
+    /// Refuses to plan again what a run made before its point of no return, once that is passed.
+    fn check_replan(&self, state: &RunState, chosen: &[usize]) -> Result<(), Fault> {
+        let name = |position: usize| self.sequence.steps[position].name();
+        match (self.passed_no_return(state), chosen.first()) {
+            (Some((point, _)), Some(first)) if *first <= point => {
+                let message = format!(
+                    "{} is behind us: {} cannot be planned again",
+                    name(point),
+                    name(*first)
+                );
+                let mut fault = Fault::refused(message)
+                    .in_step(&self.sequence.id(name(*first)))
+                    .because(
+                        "Secrets that were removed since would be made anew, and replace those \
+                         that the living cluster is built on.",
+                    );
+                if let Some(later) = self.sequence.steps.get(point + 1) {
+                    fault = fault.hint(format!(
+                        "`bootlace run {} --replan --from {}` does what comes later again",
+                        self.sequence.name,
+                        later.name()
+                    ));
+                }
+                Err(fault.hint(
+                    "what drifted is put back by hand; `bootlace explain` tells how each step \
+                     is done by hand",
+                ))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -286,22 +286,28 @@ impl Engine<'_> {
     }
 
     fn check_return(&self, state: &RunState) -> Result<(), Fault> {
-        for step in self.sequence.steps {
-            let id = self.sequence.id(step.name());
-            if let UndoPolicy::PointOfNoReturn { why } = step.about().undo
-                && has_acted(state, &id)
+        let Some((position, why)) = self.passed_no_return(state) else {
+            return Ok(());
+        };
+        let name = self.sequence.steps[position].name();
+        let message = format!("{name} was begun, and there is no way back from it");
+        Err(Fault::refused(message)
+            .in_step(&self.sequence.id(name))
+            .because(why)
+            .hint("`bootlace reset` gives the machine back instead"))
+    }
+
+    /// Returns the point of no return that a run has passed, and why there is none.
+    pub(crate) fn passed_no_return(&self, state: &RunState) -> Option<(usize, &'static str)> {
+        let mut steps = self.sequence.steps.iter().enumerate();
+        steps.find_map(|(position, step)| match step.about().undo {
+            UndoPolicy::PointOfNoReturn { why }
+                if has_acted(state, &self.sequence.id(step.name())) =>
             {
-                let message = format!(
-                    "{} was begun, and there is no way back from it",
-                    step.name()
-                );
-                return Err(Fault::refused(message)
-                    .in_step(&id)
-                    .because(why)
-                    .hint("`bootlace reset` gives the machine back instead"));
+                Some((position, why))
             }
-        }
-        Ok(())
+            _ => None,
+        })
     }
 
     fn check_dependents(&self, state: &RunState, chosen: &BTreeSet<StepId>) -> Result<(), Fault> {

@@ -62,6 +62,15 @@ impl Engine<'_> {
         })
     }
 
+    /// Tells whether the run has passed its point of no return, behind which nothing before it is
+    /// planned again.
+    pub fn is_past_return(&self) -> Result<bool, Fault> {
+        let store = Store::new(self.host, &self.settings.paths.state);
+        let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
+        let state = store.read(&run, &mut |_, _| {})?;
+        Ok(self.passed_no_return(&state).is_some())
+    }
+
     /// Returns what the run left at each path it touched, and which step touched it last.
     fn as_left(
         &self,

@@ -58,6 +58,9 @@ fn plan() {
     let paused = |verbose| crate::plan::step_text(&step, &outline, &ascii(), verbose);
     assert_snapshot!("plan_paused", paused(false));
     assert_eq!(paused(true).matches("install -d").count(), 6);
+    step.reason = Some("it would be refused: [Swap] swap is in use".into());
+    let refused = crate::plan::step_text(&step, &outline, &ascii(), false);
+    assert!(refused.contains("10 to do; it would be refused: [Swap] "));
 }
 
 #[test]

@@ -22,11 +22,15 @@ pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Faul
         return Ok(Ending::Done);
     }
     if console.output() == Output::Text {
-        let retype = &session.retype;
-        let hints = [
-            (retype.line("plan --replan"), "shows what is missing"),
-            (retype.line("run --replan"), "puts back what is missing"),
-        ];
+        let line = |command: &str| session.retype.line(command);
+        let hints = if work.engine(&watcher).is_past_return()? {
+            vec![(line("explain"), "tells how each step is done by hand")]
+        } else {
+            vec![
+                (line("plan --replan"), "shows what is missing"),
+                (line("resume --replan"), "puts back what is missing"),
+            ]
+        };
         console.say(&next::text(&hints, console.stderr()));
     }
     Ok(Ending::DoesNotHold)

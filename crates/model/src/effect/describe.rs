@@ -78,13 +78,11 @@ impl Effect {
                 }
                 None => format!("started within {} s", start.within.as_secs()),
             },
-            Self::ImportImages(import) => format!("{} images", import.images.len()),
-            Self::ApplyObjects(apply) => {
-                format!(
-                    "{} objects, in the order that they need",
-                    apply.objects.len()
-                )
-            }
+            Self::ImportImages(import) => count(import.images.len(), "image"),
+            Self::ApplyObjects(apply) => match apply.objects.len() {
+                1 => "1 object".into(),
+                several => format!("{several} objects, in the order that they need"),
+            },
             Self::Await(wait) => {
                 let signs: Vec<String> = wait.symptoms.iter().map(Symptom::what).collect();
                 let unless = match signs.as_slice() {
@@ -168,7 +166,8 @@ impl Effect {
                 let (access, manager) = (apply.kubeconfig.as_str(), "--field-manager=bootlace");
                 let words = ["kubectl", "--kubeconfig", access, "apply", "--server-side"];
                 let line = shell::line(words.into_iter().chain([manager, "-f", "-"]));
-                format!("{line} # {} objects from stdin", apply.objects.len())
+                let objects = count(apply.objects.len(), "object");
+                format!("{line} # {objects} from stdin")
             }
             Self::Await(wait) => format!("until {}; do sleep 0.1; done", wait.claim.shell()),
         }
@@ -184,6 +183,13 @@ impl Effect {
             },
             _ => None,
         }
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        several => format!("{several} {noun}s"),
     }
 }
 

@@ -11,6 +11,7 @@ mod anew;
 mod checks;
 mod cluster;
 mod products;
+mod replan;
 mod single;
 mod symptoms;
 

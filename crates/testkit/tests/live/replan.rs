@@ -1,0 +1,35 @@
+//! Planning again what a cluster stands on.
+
+use bootlace_testkit::crash::{Bench, Wrong, one_way_cases};
+
+#[test]
+fn nothing_before_the_point_of_no_return_is_planned_again_behind_it() -> Result<(), Wrong> {
+    let mut cases = one_way_cases().into_iter();
+    let case = cases.find(|case| case.name.starts_with("cluster with defaults"));
+    let bench = Bench::new(case.ok_or_else(|| Wrong("the sequence is gone".into()))?, 1)?;
+    let host = bench.finished_machine()?;
+    let before = bench.tree(&host);
+    let mut options = bench.options();
+    options.replan = true;
+    // The keys are gone from the asset folder: new ones would replace those of a living cluster.
+    let engine = bench.engine(&host, &options);
+    for refused in [
+        engine.run().map(drop),
+        engine.resume().map(drop),
+        engine.plan().map(drop),
+    ] {
+        let fault = refused.unwrap_err();
+        assert_eq!(fault.kind.exit_code(), 9, "{fault}");
+        assert!(fault.message.contains("hand-over"), "{fault}");
+    }
+    let compared = before.compare(&bench.tree(&host));
+    compared.map_err(|difference| Wrong(difference.to_string()))?;
+    options.choice.to = None;
+    options.choice.from = Some("add-ons".into());
+    let later = bench.engine(&host, &options).run();
+    assert!(
+        later.is_ok(),
+        "what comes later can be done again: {later:?}"
+    );
+    Ok(())
+}
