@@ -67,7 +67,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "picture",
-        about: "Draw a real run in a real terminal (tmux) as docs/pictures/run.svg",
+        about: "Draw real commands in a real terminal (tmux) as docs/pictures/: run, up",
         run: picture::run,
     },
 ];

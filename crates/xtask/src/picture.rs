@@ -9,67 +9,106 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::failure::{Failure, no_arguments};
+use crate::failure::Failure;
 use crate::root::root;
-
-/// The picture in the repository.
-const FILE: &str = "docs/pictures/run.svg";
-
-/// The folder that the commands work on; it shows in the picture, so it has a plain name.
-const DEMO: &str = "/tmp/demo";
 
 /// A tmux server of our own, so that nobody's sessions are touched.
 const SERVER: &str = "bootlace-picture";
 
 /// The terminal's width and height; lines that stay empty at the end are not drawn.
 const COLUMNS: usize = 80;
-const ROWS: usize = 60;
+const ROWS: usize = 80;
 
-/// What is typed.
-const COMMANDS: &[&str] = &[
-    "bootlace run cluster --to release-info --root /tmp/demo",
-    "echo '# a note' >> /tmp/demo/opt/bootlace/auth/admin.conf",
-    "bootlace verify cluster --root /tmp/demo",
+/// A picture: what is typed, and where it is kept.
+struct Scene {
+    name: &'static str,
+    /// The picture in the repository.
+    file: &'static str,
+    /// What must not be there before; it shows in the picture, so it has a plain name.
+    place: &'static str,
+    /// What is typed.
+    commands: &'static [&'static str],
+    /// What is typed afterwards, when nobody looks any more.
+    then: &'static str,
+}
+
+const SCENES: [Scene; 2] = [
+    Scene {
+        name: "run",
+        file: "docs/pictures/run.svg",
+        place: "/tmp/demo",
+        commands: &[
+            "bootlace run cluster --to release-info --root /tmp/demo",
+            "echo '# a note' >> /tmp/demo/opt/bootlace/auth/admin.conf",
+            "bootlace verify cluster --root /tmp/demo",
+        ],
+        then: "rm -rf /tmp/demo",
+    },
+    // The machines of `make lab` are needed, and root.
+    Scene {
+        name: "up",
+        file: "docs/pictures/up.svg",
+        place: "/var/lib/bootlace/up",
+        commands: &["eval $(bootlace up)", "kubectl get pods -A"],
+        then: "bootlace down",
+    },
 ];
 
-/// Draws the picture.
+/// Draws the pictures that are named.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments(arguments)?;
     let root = root()?;
-    if Path::new(DEMO).exists() {
+    let named = |scene: &&Scene| arguments.iter().any(|name| name == scene.name);
+    let scenes: Vec<&Scene> = SCENES.iter().filter(named).collect();
+    if scenes.len() != arguments.len() || scenes.is_empty() {
         return Err(Failure::Found {
-            summary: format!("{DEMO} is in the way; the picture begins with an empty folder"),
-            findings: vec![],
-            hint: "move it away or remove it",
+            summary: "which picture?".into(),
+            findings: SCENES.iter().map(|scene| scene.name.into()).collect(),
+            hint: "name one or more of them",
         });
     }
     let build = ["build", "--release", "--locked", "-p", "bootlace"];
     call(Command::new("cargo").current_dir(&root).args(build))?;
-    fs::create_dir(DEMO).map_err(Failure::file(DEMO.as_ref()))?;
-    let screen = capture(&root.join("target/release"));
-    fs::remove_dir_all(DEMO).map_err(Failure::file(DEMO.as_ref()))?;
-    let picture = svg::draw(&screen::parse(&screen?), COLUMNS);
-    let file = root.join(FILE);
-    let folder = file.parent().unwrap_or(&root);
+    scenes.into_iter().try_for_each(|scene| draw(&root, scene))
+}
+
+fn draw(root: &Path, scene: &Scene) -> Result<(), Failure> {
+    if Path::new(scene.place).exists() {
+        return Err(Failure::Found {
+            summary: format!(
+                "{} is in the way; the picture begins without it",
+                scene.place
+            ),
+            findings: vec![],
+            hint: "move it away or remove it",
+        });
+    }
+    let screen = capture(root, scene)?;
+    let picture = svg::draw(&screen::parse(&screen), COLUMNS);
+    let file = root.join(scene.file);
+    let folder = file.parent().unwrap_or(root);
     fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     fs::write(&file, picture).map_err(Failure::file(&file))?;
-    println!("picture: {FILE} is drawn; look at it before you commit it");
+    let drawn = scene.file;
+    println!("picture: {drawn} is drawn; look at it before you commit it");
     Ok(())
 }
 
 /// Types the commands in a terminal and returns its screen, with colours.
-fn capture(programs: &Path) -> Result<String, Failure> {
+fn capture(root: &Path, scene: &Scene) -> Result<String, Failure> {
     let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("PATH={}:{path}", programs.display());
+    let path = format!("PATH={}:{path}", root.join("target/release").display());
+    let lab = format!("BOOTLACE_LAB={}", root.join("target/lab.json").display());
     let (columns, rows) = (COLUMNS.to_string(), ROWS.to_string());
     let session = ["-f", "/dev/null", "-u", "new-session", "-d"];
     let size = ["-x", &columns, "-y", &rows];
-    let shell = ["env", &path, "LC_ALL=C.UTF-8", "bash", "-c"];
+    let shell = ["env", &path, &lab, "LC_ALL=C.UTF-8", "bash", "-c"];
     let mut begin = tmux();
-    begin.args(session).args(size).args(shell).arg(script());
-    call(&mut begin)?;
+    let begin = begin.args(session).args(size).args(shell);
+    call(begin.arg(script(scene)))?;
     let screen = call(tmux().args(["wait-for", "drawn"]))
         .and_then(|_| call(tmux().args(["capture-pane", "-e", "-p"])));
+    call(tmux().args(["wait-for", "-S", "seen"]))?;
+    call(tmux().args(["wait-for", "gone"]))?;
     call(tmux().arg("kill-server"))?;
     screen
 }
@@ -81,16 +120,19 @@ fn tmux() -> Command {
     command
 }
 
-/// Returns a script that shows each command behind a prompt, runs it, and then waits.
-fn script() -> String {
+/// Returns a script that shows each command behind a prompt, runs it, and tidies up when it was seen.
+fn script(scene: &Scene) -> String {
     let typed = |command: &&str| {
         let shown = command.replace('\'', r"'\''");
         format!("printf '\\033[32m$\\033[0m \\033[1m%s\\033[0m\\n' '{shown}'\n{command}\n")
     };
     // An empty line before a prompt keeps the commands apart.
-    let commands: Vec<String> = COMMANDS.iter().map(typed).collect();
-    let commands = commands.join("echo\n");
-    format!("cd /\n{commands}tmux wait-for -S drawn\nsleep 60\n")
+    let commands: Vec<String> = scene.commands.iter().map(typed).collect();
+    let (commands, then) = (commands.join("echo\n"), scene.then);
+    format!(
+        "cd /\n{commands}tmux wait-for -S drawn\ntmux wait-for seen\n{then}\n\
+         tmux wait-for -S gone\nsleep 60\n"
+    )
 }
 
 /// Runs a program to its end and returns its stdout.
