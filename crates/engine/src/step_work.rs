@@ -20,6 +20,7 @@ use bootlace_model::step::{Decision, Step};
 use crate::effects::perform;
 use crate::port::Host;
 use crate::store::OpenRun;
+use crate::symptoms::Earlier;
 use crate::waiting::Patience;
 use crate::{Engine, answers, claims, symptoms, waiting};
 
@@ -46,6 +47,8 @@ pub(crate) struct StepWork<'a> {
     position: usize,
     /// What was last said to be waited for.
     waiting_for: Option<String>,
+    /// What was wrong when that wait began.
+    earlier: Earlier,
     /// How often an expectation was looked at in vain.
     looks: u32,
     phase: Phase,
@@ -77,6 +80,7 @@ impl<'a> StepWork<'a> {
             id: engine.sequence.id(step.name()),
             position,
             waiting_for: None,
+            earlier: Earlier::default(),
             looks: 0,
             phase: Phase::Begin,
             began: engine.host.now(),
@@ -248,19 +252,20 @@ impl<'a> StepWork<'a> {
             if finding.hopeless || self.host().now() >= until {
                 return Err(waiting::unmet(&patience, &finding));
             }
-            self.looks += 1;
-            if self.looks.is_multiple_of(LOOKS)
-                && let Some(fault) = symptoms::first(self.host(), patience.symptoms)?
-            {
-                return Err(fault.because(expectation.because));
-            }
             if self.waiting_for.as_ref() != Some(&what) {
                 self.waiting_for = Some(what.clone());
+                self.earlier = Earlier::look(self.host(), patience.symptoms)?;
                 self.engine.observer.on(&Event::StepWaiting {
                     step: self.id.clone(),
                     what,
                     until,
                 });
+            }
+            self.looks += 1;
+            if self.looks.is_multiple_of(LOOKS)
+                && let Some(fault) = symptoms::first(self.host(), patience.symptoms, &self.earlier)?
+            {
+                return Err(fault.because(expectation.because));
             }
             self.host().sleep(LOOK_AGAIN.min(expectation.within))?;
             left.push_front(expectation);

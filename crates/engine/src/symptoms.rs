@@ -1,6 +1,10 @@
 //! Looking for causes that are already visible, so that nobody waits for what cannot come.
 
+mod containers;
+mod earlier;
 mod processes;
+
+pub(crate) use earlier::{Earlier, start_afresh};
 
 use bootlace_model::effect::UnitName;
 use bootlace_model::fault::{Fault, FaultKind};
@@ -8,10 +12,14 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::symptom::{KnownLine, Symptom};
 
 use crate::folders::Folders;
-use crate::port::{ContainerState, ContainerStatus, Host};
+use crate::port::Host;
 
 /// How many lines of a log are searched for a known cause.
 const SEARCHED: usize = 40;
+/// How many lines are searched for an image that could not be fetched: kubelets talk a lot.
+const SEARCHED_FOR_IMAGES: usize = 400;
+/// What a kubelet says of an image that it could not fetch.
+const NOT_PULLED: &str = "ErrImagePull";
 /// How many lines of a log are shown.
 const SHOWN: usize = 5;
 /// How often systemd may restart a unit before that counts as a loop.
@@ -19,14 +27,20 @@ const RESTARTS: u32 = 3;
 /// The largest certificate that is read.
 const LARGEST: u64 = 1 << 20;
 
-/// Returns the first symptom that shows, as the fault that it is.
-pub(crate) fn first(host: &dyn Host, symptoms: &[Symptom]) -> Result<Option<Fault>, Fault> {
+/// Returns the first symptom that shows and is news, as the fault that it is.
+pub(crate) fn first(
+    host: &dyn Host,
+    symptoms: &[Symptom],
+    earlier: &Earlier,
+) -> Result<Option<Fault>, Fault> {
     for symptom in symptoms {
         let fault = match symptom {
-            Symptom::UnitFails(unit) => unit_fails(host, unit)?,
-            Symptom::ContainersFail { pods, known } => containers_fail(host, pods, known)?,
+            Symptom::UnitFails(unit) => unit_fails(host, unit, earlier)?,
+            Symptom::ContainersFail(signs) => containers::fail(host, signs, earlier)?,
             Symptom::ProcessesFail { state, known } => processes::fail(host, state, known)?,
-            Symptom::ImagesMissing { images } => images_missing(host, images)?,
+            Symptom::ImagesMissing { images, fetcher } => {
+                images_missing(host, images, fetcher.as_ref())?
+            }
             Symptom::CertificateOutOfDate { path } => out_of_date(host, path)?,
         };
         if fault.is_some() {
@@ -36,9 +50,9 @@ pub(crate) fn first(host: &dyn Host, symptoms: &[Symptom]) -> Result<Option<Faul
     Ok(None)
 }
 
-fn unit_fails(host: &dyn Host, unit: &UnitName) -> Result<Option<Fault>, Fault> {
+fn unit_fails(host: &dyn Host, unit: &UnitName, earlier: &Earlier) -> Result<Option<Fault>, Fault> {
     let found = host.unit(unit)?;
-    if !found.has_failed && found.restarts < RESTARTS {
+    if !found.has_failed && earlier.restarts_since(unit, found.restarts) < RESTARTS {
         return Ok(None);
     }
     let how = if found.has_failed {
@@ -54,39 +68,11 @@ fn unit_fails(host: &dyn Host, unit: &UnitName) -> Result<Option<Fault>, Fault> 
     ))))
 }
 
-fn containers_fail(
+fn images_missing(
     host: &dyn Host,
-    pods: &[String],
-    known: &[KnownLine],
+    images: &[String],
+    fetcher: Option<&UnitName>,
 ) -> Result<Option<Fault>, Fault> {
-    let all = host.containers()?.unwrap_or_default();
-    let mine = |it: &&ContainerStatus| {
-        pods.is_empty() || pods.iter().any(|pod| it.pod.1.starts_with(pod.as_str()))
-    };
-    for container in all.iter().filter(mine) {
-        let ContainerState::Exited { code, reason } = &container.state else {
-            continue;
-        };
-        let log = host.container_log(container, SEARCHED)?;
-        let line = known_line(&log, known);
-        // A first end for an unknown reason may heal by itself: what it needs may not be up yet.
-        let again = container.attempt > 0 && *code != 0;
-        let (name, pod) = (&container.name, &container.pod.1);
-        let ended = format!("the container {name} of {pod} ended with {code} ({reason})");
-        let fault = match line {
-            Some((known, said)) => because_of(&ended, known, said),
-            None if again => {
-                let message = with_last_words(&format!("{ended}, more than once"), &log);
-                shown(Fault::new(FaultKind::StepFailed, message), &log)
-            }
-            None => continue,
-        };
-        return Ok(Some(fault.hint(format!("its log is {}", container.log))));
-    }
-    Ok(None)
-}
-
-fn images_missing(host: &dyn Host, images: &[String]) -> Result<Option<Fault>, Fault> {
     let Some(there) = host.images()? else {
         return Ok(None);
     };
@@ -95,15 +81,38 @@ fn images_missing(host: &dyn Host, images: &[String]) -> Result<Option<Fault>, F
     let Some(first) = missing.first() else {
         return Ok(None);
     };
+    let load = "load it with `ctr --namespace k8s.io images import`, then `bootlace resume`";
+    if let Some(fetcher) = fetcher {
+        return cannot_fetch(host, &missing, fetcher).map(|fault| Some(fault?.hint(load)));
+    }
     let message = format!("the image {first} is not loaded, and nothing will fetch it");
     let mut fault = Fault::new(FaultKind::StepFailed, message);
     fault.details = missing[1..]
         .iter()
         .map(|image| format!("nor is {image}"))
         .collect();
-    Ok(Some(fault.hint(
-        "load it with `ctr --namespace k8s.io images import`, then `bootlace resume`",
-    )))
+    Ok(Some(fault.hint(load)))
+}
+
+/// Tells which of the images somebody tried to fetch in vain, in its own words.
+fn cannot_fetch(
+    host: &dyn Host,
+    images: &[&str],
+    fetcher: &UnitName,
+) -> Result<Option<Fault>, Fault> {
+    let log = host.unit_log(fetcher, SEARCHED_FOR_IMAGES)?;
+    let failed = images.iter().find_map(|image| {
+        let gives_up = |line: &&String| line.contains(image) && line.contains(NOT_PULLED);
+        // Some of the lines repeat the whole container; the shortest says it best.
+        let line = log.iter().filter(gives_up).min_by_key(|line| line.len());
+        Some((image, line?))
+    });
+    Ok(failed.map(|(image, line)| {
+        let message = format!("the image {image} is not loaded and cannot be fetched");
+        let mut fault = Fault::new(FaultKind::StepFailed, message);
+        fault.details.push(line.clone());
+        fault
+    }))
 }
 
 fn out_of_date(host: &dyn Host, path: &TargetPath) -> Result<Option<Fault>, Fault> {

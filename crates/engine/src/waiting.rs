@@ -8,7 +8,7 @@ use bootlace_model::symptom::Symptom;
 
 use crate::claims::{self, Finding};
 use crate::port::Host;
-use crate::symptoms;
+use crate::symptoms::{self, Earlier};
 
 /// How long to wait before the first look again; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -27,6 +27,7 @@ pub(crate) struct Patience<'a> {
 
 /// Waits until a claim holds; ends early when it never will.
 pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Fault> {
+    let earlier = Earlier::look(host, patience.symptoms)?;
     let began = host.now();
     let deadline = began + patience.within;
     let mut pause = FIRST_PAUSE;
@@ -42,7 +43,7 @@ pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Faul
         let now = host.now();
         if now >= next_signs {
             // What just became true is no failure, whatever the signs say.
-            if let Some(fault) = symptoms::first(host, patience.symptoms)? {
+            if let Some(fault) = symptoms::first(host, patience.symptoms, &earlier)? {
                 return Err(fault.because(patience.because));
             }
             next_signs = host.now() + LOOK_FOR_SYMPTOMS;

@@ -8,13 +8,8 @@ use crate::path::TargetPath;
 pub enum Symptom {
     /// A unit failed, or is restarted again and again.
     UnitFails(UnitName),
-    /// A container of these pods ended with a line that is known to be final, or ends repeatedly.
-    ContainersFail {
-        /// The names of pods begin with one of these; every pod if there is none.
-        pods: Vec<String>,
-        /// Last words by which a cause is known.
-        known: &'static [KnownLine],
-    },
+    /// A container ended with a line that is known to be final, ends repeatedly, or cannot get any further.
+    ContainersFail(ContainersFail),
     /// A supervised process ended with a line that is known to be final, or ends repeatedly.
     ProcessesFail {
         /// What the supervisor wrote down.
@@ -26,6 +21,8 @@ pub enum Symptom {
     ImagesMissing {
         /// Which are needed.
         images: Vec<String>,
+        /// Who may still fetch them, until its log says that it cannot; none if nobody does.
+        fetcher: Option<UnitName>,
     },
     /// A certificate is not valid at this machine's time.
     CertificateOutOfDate {
@@ -39,13 +36,28 @@ impl Symptom {
     pub fn what(&self) -> String {
         match self {
             Self::UnitFails(unit) => format!("{unit} fails"),
-            Self::ContainersFail { pods, .. } if pods.is_empty() => "a container ends".into(),
-            Self::ContainersFail { pods, .. } => format!("a container of {} ends", pods.join(", ")),
+            Self::ContainersFail(it) if it.pods.is_empty() => "a container ends".into(),
+            Self::ContainersFail(it) => format!("a container of {} ends", it.pods.join(", ")),
             Self::ProcessesFail { .. } => "a process ends".into(),
-            Self::ImagesMissing { .. } => "an image is missing".into(),
+            Self::ImagesMissing { fetcher: None, .. } => "an image is missing".into(),
+            Self::ImagesMissing { .. } => "an image cannot be fetched".into(),
             Self::CertificateOutOfDate { path } => format!("{path} is not valid now"),
         }
     }
+}
+
+/// How containers fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainersFail {
+    /// The names of their pods begin with one of these; every pod counts if there is none.
+    pub pods: Vec<String>,
+    /// Last words by which a cause is known.
+    pub known: &'static [KnownLine],
+    /// What no container gets over that says it again and again, even while it runs.
+    pub lasting: &'static [KnownLine],
+    /// Who runs the pods. If they failed before a wait begins, it is restarted without them, so that
+    /// all of them begin afresh.
+    pub runner: Option<UnitName>,
 }
 
 /// A line in a log that names its cause.

@@ -382,6 +382,15 @@ pub(crate) static KNOWN: &[KnownLine] = &[
     line("permission denied", &NOT_ALLOWED),
 ];
 
+/// What keeps two parts of a control plane from talking for ever, whoever of them says it.
+pub(crate) static LASTING: &[KnownLine] = &[
+    line(
+        "certificate has expired or is not yet valid",
+        &CERTIFICATE_TIME,
+    ),
+    line("certificate signed by unknown authority", &OTHER_AUTHORITY),
+];
+
 const fn row(
     code: &'static str,
     shows: &'static str,

@@ -56,14 +56,29 @@ pub(super) fn start(
     Ok(())
 }
 
-/// Returns the last lines that a unit logged.
+/// Returns the last lines that a unit logged; systemd's own about it, if it never said a word.
 pub(super) fn log(host: &RealHost, unit: &UnitName, lines: usize) -> HostResult<Vec<String>> {
     if !host.is_live() {
         return Err(not_live("read the log of", unit.as_str()));
     }
-    let lines = lines.to_string();
-    let words = ["journalctl", "-u", unit.as_str(), "-n", &lines, "-o", "cat"];
-    let words: Vec<&str> = words.into_iter().chain(["--no-pager", "--quiet"]).collect();
+    // A unit that ends again and again is talked about more than it says itself.
+    let own = logged(host, unit, &format!("_SYSTEMD_UNIT={unit}"), lines)?;
+    if own.is_empty() {
+        return logged(host, unit, &format!("--unit={unit}"), lines);
+    }
+    Ok(own)
+}
+
+fn logged(host: &RealHost, unit: &UnitName, which: &str, lines: usize) -> HostResult<Vec<String>> {
+    let lines = format!("--lines={lines}");
+    let words = [
+        "journalctl",
+        which,
+        &lines,
+        "--output=cat",
+        "--no-pager",
+        "--quiet",
+    ];
     let text = host.succeed("read the log of", unit.as_str(), &words, QUESTION)?;
     Ok(text.lines().map(str::to_owned).collect())
 }

@@ -6,7 +6,7 @@ use bootlace_model::expect::{Claim, Expectation, Field, Wanted};
 use bootlace_model::fact::{Ask, Facts};
 use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
-use bootlace_model::symptom::Symptom;
+use bootlace_model::symptom::{ContainersFail, Symptom};
 
 use super::live::{ADMIN, api, by, expect, objects, only_kubernetes};
 use crate::assets::machine;
@@ -123,10 +123,12 @@ fn wait(claim: Claim) -> Effect {
         claim,
         within: minutes(10),
         because: "An add-on that is applied and does not run helps nobody.",
-        symptoms: vec![Symptom::ContainersFail {
+        symptoms: vec![Symptom::ContainersFail(ContainersFail {
             pods: vec![],
             known: KNOWN,
-        }],
+            lasting: &[],
+            runner: None,
+        })],
         origin: by(NAME),
     })
 }

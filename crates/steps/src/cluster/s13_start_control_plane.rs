@@ -16,7 +16,7 @@ use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
 use bootlace_model::fact::{Ask, Facts};
 use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
-use bootlace_model::symptom::Symptom;
+use bootlace_model::symptom::{ContainersFail, Symptom};
 use serde_json::json;
 
 use self::files::{Turn, files};
@@ -25,7 +25,7 @@ use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
 use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES, RELEASE_MANIFESTS};
-use crate::failures::KNOWN;
+use crate::failures::{KNOWN, LASTING};
 use crate::live_step::LiveStep;
 use crate::machine_files::MACHINE_TREES;
 
@@ -173,9 +173,9 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     }));
     let pinned: Vec<String> = bundle.map(|it| it.references()).unwrap_or_default();
     let needed = ["etcd", "kube-apiserver"];
-    let needed = needed.iter().filter_map(|name| images.get(*name));
-    let needed = needed.filter(|image| pinned.contains(image)).cloned();
-    let symptoms = symptoms(needed.collect())?;
+    let needed = needed.iter().filter_map(|name| images.get(*name).cloned());
+    let (brought, fetched) = needed.partition(|image| pinned.contains(image));
+    let symptoms = symptoms(brought, fetched)?;
     effects.push(await_api(ANSWERS, symptoms.clone()));
     // The API is there: what needs it may start now, and does not fail before it could work.
     effects.extend(files(settings, Turn::LaterPod));
@@ -263,15 +263,25 @@ fn products() -> Vec<Product> {
         .collect()
 }
 
-fn symptoms(images: Vec<String>) -> Result<Vec<Symptom>, PlanError> {
+/// Lists what ends the wait for the API; some images were brought along, others the kubelet may fetch.
+fn symptoms(brought: Vec<String>, fetched: Vec<String>) -> Result<Vec<Symptom>, PlanError> {
     let mut symptoms = vec![
         Symptom::UnitFails(unit("containerd.service")?),
         Symptom::UnitFails(unit("kubelet.service")?),
-        Symptom::ContainersFail {
+        Symptom::ContainersFail(ContainersFail {
             pods: vec!["etcd-".into(), "kube-apiserver-".into()],
             known: KNOWN,
+            lasting: LASTING,
+            runner: Some(unit("kubelet.service")?),
+        }),
+        Symptom::ImagesMissing {
+            images: brought,
+            fetcher: None,
         },
-        Symptom::ImagesMissing { images },
+        Symptom::ImagesMissing {
+            images: fetched,
+            fetcher: Some(unit("kubelet.service")?),
+        },
     ];
     symptoms.extend(certificates_expire());
     Ok(symptoms)

@@ -135,7 +135,7 @@ impl FakeHost {
 
     /// Lets nothing be wrong with the machine any more.
     pub fn heal(&self) {
-        self.shared.lock().running.heal();
+        self.shared.lock().heal();
     }
 
     /// Takes the list of what the API was asked for and has no route to.

@@ -77,11 +77,6 @@ impl Running {
         self.ailments.push(ailment);
     }
 
-    /// Lets nothing be wrong with the machine any more.
-    pub(super) fn heal(&mut self) {
-        self.ailments.clear();
-    }
-
     /// Remembers that the API was asked for something that it has no route to.
     pub(super) fn miss(&mut self, path: &str) {
         self.unanswered.push(path.to_owned());
@@ -99,6 +94,14 @@ impl State {
         self.running.units.clear();
         self.running.pods.clear();
         self.running.kernel.clear();
+    }
+
+    /// Lets nothing be wrong with the machine any more; what it did meanwhile stays.
+    pub(super) fn heal(&mut self) {
+        self.settle();
+        self.remember_restarts();
+        self.remember_failures();
+        self.running.ailments.clear();
     }
 
     /// Lets the machine come to where it goes by itself until now.

@@ -52,6 +52,13 @@ fn each_sign_of_the_sample_step_ends_it_with_its_cause_and_going_on_works() -> R
         ),
         (ends("panic: oh dear"), ["more than once", "panic: oh dear"]),
         (
+            Ailment::ContainerStuck {
+                pod: pod.clone(),
+                line: "x509: certificate signed by unknown authority".into(),
+            },
+            ["S-02", "runs, and cannot do its work"],
+        ),
+        (
             Ailment::ApiUntrusted {
                 reason: "it is somebody else's".into(),
             },
@@ -61,9 +68,12 @@ fn each_sign_of_the_sample_step_ends_it_with_its_cause_and_going_on_works() -> R
         let host = bench.machine();
         host.ail(ailment.clone());
         fails_soon(&host, || bench.run(&host).err(), &causes);
+        // What is still wrong is named again, and not taken for what is known already.
+        fails_soon(&host, || bench.run(&host).err(), &causes);
         let undone = host.fork();
         host.heal();
         let told = |wrong: Wrong| wrong.when(causes[0]);
+        // A wait of the sample is shorter than the back-off that the failures have led to.
         bench.must_finish(&host).map_err(told)?;
         // It is taken back while the machine still ails, too.
         bench.must_undo(&undone).map_err(told)?;
@@ -89,7 +99,11 @@ fn without_a_cause_the_deadline_ends_a_wait_and_says_what_was_found() -> Result<
 #[test]
 fn a_missing_image_is_named_by_the_archive_and_by_the_wait() -> Result<(), Wrong> {
     let images = vec!["there:1".to_owned(), "gone:1".to_owned()];
-    let mut attempt = Try::new(vec![wait(Symptom::ImagesMissing { images })], vec![]);
+    let missing = Symptom::ImagesMissing {
+        images,
+        fetcher: None,
+    };
+    let mut attempt = Try::new(vec![wait(missing)], vec![]);
     attempt
         .host
         .set_up(|world| world.load_images(&["there:1"]))
@@ -113,6 +127,26 @@ fn a_missing_image_is_named_by_the_archive_and_by_the_wait() -> Result<(), Wrong
         .run()
         .map_err(|fault| Wrong::fault("with the image", &fault))?;
     Ok(())
+}
+
+#[test]
+fn an_image_is_waited_for_until_whoever_fetches_it_says_that_it_cannot() {
+    let missing = Symptom::ImagesMissing {
+        images: vec!["gone:1".into()],
+        fetcher: Some(unit("kubelet.service")),
+    };
+    let attempt = Try::new(vec![wait(missing)], vec![]);
+    let fault = attempt.run().unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Deadline, "{fault}");
+    let pod = r#"{"metadata": {"name": "app"}, "spec": {"containers": [{"name": "app", "image": "gone:1"}]}}"#;
+    let started = attempt.host.set_up(|world| {
+        world.write("/etc/kubernetes/manifests/app.yaml", pod.as_bytes())?;
+        world.install_unit("kubelet.service", false)?;
+        world.start_unit("kubelet.service")
+    });
+    started.unwrap();
+    let says = ["gone:1", "cannot be fetched"];
+    fails_soon(&attempt.host, || attempt.run().err(), &says);
 }
 
 fn import() -> bootlace_model::effect::Effect {

@@ -30,6 +30,14 @@ pub enum Ailment {
         /// The last line of the log.
         line: String,
     },
+    /// The containers of a pod run, and say again and again what keeps them from their work. They read
+    /// what is wrong only when they start.
+    ContainerStuck {
+        /// How the pod's name begins.
+        pod: String,
+        /// What they say.
+        line: String,
+    },
     /// The API answers, but never says that it is ready.
     ApiNeverReady,
     /// The API's certificate cannot be trusted.
@@ -93,6 +101,16 @@ impl Running {
     pub(super) fn unit_loops(&self, name: &str) -> Option<String> {
         self.ailing(|ailment| match ailment {
             Ailment::UnitLoops { unit, line } if unit == name => Some(line.clone()),
+            _ => None,
+        })
+    }
+
+    /// Tells what keeps the containers of a pod from their work, if something does.
+    pub(super) fn sticks(&self, pod_name: &str) -> Option<String> {
+        self.ailing(|ailment| match ailment {
+            Ailment::ContainerStuck { pod, line } if pod_name.starts_with(pod.as_str()) => {
+                Some(line.clone())
+            }
             _ => None,
         })
     }

@@ -15,6 +15,25 @@ const FAILING: Duration = Duration::from_millis(60);
 /// How long it takes from one start of a container that fails to the next.
 const AGAIN: Duration = Duration::from_millis(400);
 
+/// How long a kubelet that has seen many failures waits before it starts a container again.
+const BACK_OFF: Duration = Duration::from_mins(5);
+/// How often a container that is stuck has said why.
+const REPEATS: usize = 5;
+
+/// What is left of a failure whose cause is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The container ended, and is started again when the kubelet's back-off is over.
+    Ended {
+        attempt: u32,
+        state: ContainerState,
+        line: String,
+        again: jiff::Timestamp,
+    },
+    /// The container runs, with what it read when it was started.
+    Stuck { line: String },
+}
+
 /// A container with what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Container {
@@ -26,6 +45,7 @@ pub(crate) struct Container {
     /// Since when this attempt runs or will run.
     since: jiff::Timestamp,
     line: String,
+    is_stuck: bool,
 }
 
 impl Container {
@@ -71,7 +91,11 @@ impl State {
         let fails = self
             .pod_of(component)
             .and_then(|pod| self.running.exits(&pod.name));
-        let first = all.first().filter(|_| fails.is_none())?;
+        let stays = |it: &&Container| {
+            let has_ended = matches!(it.state, ContainerState::Exited { .. });
+            fails.is_none() && !has_ended && !it.is_stuck
+        };
+        let first = all.first().filter(stays)?;
         Some(first.since)
     }
 
@@ -80,7 +104,10 @@ impl State {
         let Some(begun) = pod.since else {
             return vec![];
         };
-        let (attempt, since, state, line) = self.attempt_of(pod, begun);
+        let stuck = self.stuck(pod);
+        let (attempt, since, state, mut line) = self.attempt_of(pod, begun);
+        let is_stuck = stuck.is_some();
+        line = stuck.unwrap_or(line);
         let containers = pod.containers.iter().map(|(name, _)| Container {
             pod: pod.name.clone(),
             namespace: pod.namespace.clone(),
@@ -89,8 +116,46 @@ impl State {
             state: state.clone(),
             since,
             line: line.clone(),
+            is_stuck,
         });
         containers.collect()
+    }
+
+    /// Tells what keeps a pod's containers from their work.
+    fn stuck(&self, pod: &Pod) -> Option<String> {
+        match &pod.failure {
+            Some(Failure::Stuck { line }) => Some(line.clone()),
+            _ => self.running.sticks(&pod.name),
+        }
+    }
+
+    /// Lets pods keep what came of a cause that is about to go.
+    pub(super) fn remember_failures(&mut self) {
+        let again = self.now.saturating_add(BACK_OFF).unwrap_or(self.now);
+        let failure = |pod: &Pod| {
+            let first = self.containers_of(pod).into_iter().next()?;
+            if first.is_stuck {
+                return Some(Failure::Stuck { line: first.line });
+            }
+            self.running.exits(&pod.name)?;
+            let (attempt, state, line) = (first.attempt, first.state, first.line);
+            let has_ended = matches!(state, ContainerState::Exited { .. });
+            has_ended.then_some(Failure::Ended {
+                attempt,
+                state,
+                line,
+                again,
+            })
+        };
+        let pods = self.running.pods.iter();
+        let found: Vec<(String, Failure)> = pods
+            .filter_map(|(name, pod)| Some((name.clone(), failure(pod)?)))
+            .collect();
+        for (name, failure) in found {
+            if let Some(pod) = self.running.pods.get_mut(&name) {
+                pod.failure = Some(failure);
+            }
+        }
     }
 
     fn attempt_of(
@@ -104,6 +169,19 @@ impl State {
             return (0, runs_at, ContainerState::Created, String::new());
         }
         let started = "it started".to_owned();
+        if let Some(Failure::Ended {
+            attempt,
+            state,
+            line,
+            again,
+        }) = &pod.failure
+            && self.running.exits(&pod.name).is_none()
+        {
+            if self.now < *again {
+                return (*attempt, runs_at, state.clone(), line.clone());
+            }
+            return (attempt + 1, *again, ContainerState::Running, started);
+        }
         let Some(ending) = self.running.exits(&pod.name) else {
             return (0, runs_at, ContainerState::Running, started);
         };
@@ -123,6 +201,11 @@ impl State {
     pub(crate) fn container_lines(&self, id: &str) -> Vec<String> {
         let all = self.all_containers().unwrap_or_default();
         let found = all.into_iter().find(|it| it.status().id == id);
-        found.map_or(vec![], |it| vec!["it begins".into(), it.line])
+        let Some(found) = found else {
+            return vec![];
+        };
+        let times = if found.is_stuck { REPEATS } else { 1 };
+        let said = std::iter::repeat_n(found.line, times);
+        ["it begins".to_owned()].into_iter().chain(said).collect()
     }
 }

@@ -7,6 +7,7 @@ use bootlace_model::path::TargetPath;
 use serde_json::Value;
 
 use super::super::state::State;
+use super::containers::Failure;
 use super::{Component, Container, KUBELET, RUNTIME, Running};
 
 /// Where the kubelet looks for static pods.
@@ -33,6 +34,8 @@ pub(crate) struct Pod {
     pub(super) since: Option<jiff::Timestamp>,
     /// Whether etcd has made its data.
     has_data: bool,
+    /// What is left of a failure whose cause is gone.
+    pub(super) failure: Option<Failure>,
 }
 
 impl Pod {
@@ -61,6 +64,7 @@ impl Pod {
             text: text.to_owned(),
             since: None,
             has_data: false,
+            failure: None,
         })
     }
 
@@ -196,6 +200,20 @@ impl State {
     fn unmount(&mut self, pod: &Pod) {
         let mount = pod.mount();
         self.running.kernel.retain(|it| Some(it) != mount.as_ref());
+    }
+
+    /// Lists what the kubelet says of images that pods wait for.
+    pub(super) fn images_not_pulled(&self) -> Vec<String> {
+        if self.works_since(KUBELET).is_none() || self.works_since(RUNTIME).is_none() {
+            return vec![];
+        }
+        let loaded = self.loaded_images();
+        let waiting = self.running.pods.values().filter(|pod| pod.since.is_none());
+        let images = waiting.flat_map(|pod| pod.image_names().map(|image| (&pod.name, image)));
+        images
+            .filter(|(_, image)| !loaded.contains(*image))
+            .map(|(pod, image)| format!("Error syncing pod {pod}: ErrImagePull: {image}"))
+            .collect()
     }
 
     /// Counts the pods.

@@ -8,6 +8,7 @@ use bootlace_engine::port::{Command, HostError, HostResult, Output, UnitActivity
 use super::super::inode::Kind;
 use super::super::program::{failed, printed};
 use super::super::state::State;
+use super::KUBELET;
 
 /// Where unit files lie; the first wins.
 const FOLDERS: [&str; 3] = [
@@ -34,6 +35,8 @@ pub(crate) struct Started {
     pub(super) since: jiff::Timestamp,
     /// Whether its process ended for good.
     pub(super) failed: bool,
+    /// How often systemd restarted it while it failed.
+    restarts: u32,
 }
 
 impl State {
@@ -57,8 +60,20 @@ impl State {
             found.result = "exit-code".into();
         } else {
             found.is_active = true;
+            found.restarts = started.restarts;
         }
         found
+    }
+
+    /// Lets systemd remember how often it restarted units.
+    pub(super) fn remember_restarts(&mut self) {
+        let names: Vec<String> = self.running.units.keys().cloned().collect();
+        for name in names {
+            let restarts = self.unit_activity(&name).restarts;
+            if let Some(started) = self.running.units.get_mut(&name) {
+                started.restarts = restarts;
+            }
+        }
     }
 
     /// Returns since when a unit does its work; none if it does not.
@@ -76,7 +91,11 @@ impl State {
             .or_else(|| running.unit_loops(unit));
         let last = last.filter(|_| running.units.contains_key(unit));
         let first = running.units.get(unit).map(|_| format!("Started {unit}."));
-        first.into_iter().chain(last).collect()
+        let about_images = match unit {
+            KUBELET => self.images_not_pulled(),
+            _ => vec![],
+        };
+        first.into_iter().chain(last).chain(about_images).collect()
     }
 
     /// Starts a unit with those that it requires or wants; `anew` begins it again.
@@ -97,9 +116,14 @@ impl State {
         let works = self.running.units.get(unit).is_some_and(|it| !it.failed);
         if anew || failed || !works {
             let since = self.now;
-            self.running
-                .units
-                .insert(unit.into(), Started { since, failed });
+            self.running.units.insert(
+                unit.into(),
+                Started {
+                    since,
+                    failed,
+                    restarts: 0,
+                },
+            );
         }
         if failed {
             return Err(refused("start", unit, "its process ended with an error"));

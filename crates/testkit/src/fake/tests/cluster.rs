@@ -244,7 +244,10 @@ fn containers_that_end_keep_an_api_from_answering() {
         let ended = ended.unwrap();
         assert!(host.container_log(&ended, 1).unwrap()[0].contains(line));
         host.heal();
+        // The kubelet has learnt to wait, and does not know that the cause is gone.
         host.sleep(WITHIN).unwrap();
+        assert!(ask(&host, "/readyz", None).is_err());
+        host.sleep(Duration::from_mins(5)).unwrap();
         assert_eq!(get(&host, "/readyz"), "ok");
     }
 }

@@ -3,7 +3,7 @@
 use bootlace_model::effect::{ApiObject, Product};
 use bootlace_model::expect::{Access, ApiClaim, Claim, Field};
 use bootlace_model::fault::Fault;
-use bootlace_model::symptom::{KnownLine, Symptom};
+use bootlace_model::symptom::{ContainersFail, KnownLine, Symptom};
 use serde_json::{Value, json};
 
 use super::super::parts::{at, unit_name};
@@ -112,16 +112,26 @@ static KNOWN: [KnownLine; 1] = [KnownLine {
     hint: "stop it",
 }];
 
+static LASTING: [KnownLine; 1] = [KnownLine {
+    needle: "unknown authority",
+    code: "S-02",
+    cause: "a certificate is somebody else's",
+    hint: "put the right one there",
+}];
+
 /// Lists what would end a wait of the sample steps early.
 pub(super) fn symptoms() -> Result<Vec<Symptom>, Fault> {
     Ok(vec![
         Symptom::UnitFails(unit_name("kubelet.service")?),
-        Symptom::ContainersFail {
+        Symptom::ContainersFail(ContainersFail {
             pods: vec!["etcd-".into(), "kube-".into()],
             known: &KNOWN,
-        },
+            lasting: &LASTING,
+            runner: Some(unit_name("kubelet.service")?),
+        }),
         Symptom::ImagesMissing {
             images: IMAGES.iter().map(|image| (*image).to_owned()).collect(),
+            fetcher: None,
         },
         Symptom::CertificateOutOfDate {
             path: at("/srv/sampler/pki/server.crt"),
