@@ -53,10 +53,12 @@ oc --kubeconfig KUBECONFIG get clusterversion version",
 fn expects(_: &Settings) -> Vec<Expectation> {
     let deployment = "/apis/apps/v1/namespaces/bootlace-system/deployments/version-operator";
     let available = Field::is("status/conditions/type=Available/status", "True");
+    // One that shall have no pod at all counts as available.
+    let has_pod = Field::new("status/availableReplicas", Wanted::AtLeast(1));
     let runs = api(
         "the version operator runs as an ordinary pod",
         deployment,
-        vec![available],
+        vec![available, has_pod],
     );
     let because = "After the hand-over only the version operator installs what is still missing.";
     let version = "/apis/bootlace.dev/v1alpha1/clusterversions/version";
