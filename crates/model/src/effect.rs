@@ -308,10 +308,7 @@ impl Effect {
     pub fn counterpart(&self) -> Option<CommandUndo> {
         Some(match self {
             Self::RunCommand(run) => run.undo.clone(),
-            Self::StartUnit(start) if start.anew.is_none() => {
-                let words = ["systemctl", "stop", start.unit.as_str()];
-                CommandUndo::Run(words.map(ToOwned::to_owned).to_vec())
-            }
+            Self::StartUnit(start) if start.anew.is_none() => start.stop(),
             Self::StartUnit(_) | Self::ImportImages(_) | Self::ApplyObjects(_) | Self::Await(_) => {
                 CommandUndo::Products
             }

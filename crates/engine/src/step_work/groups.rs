@@ -14,6 +14,7 @@ use crate::assess::name_of;
 use crate::effects::{Class, Intended, LARGEST_GROUP, class, present, touches};
 use crate::folders::Folders;
 use crate::history::Deed;
+use crate::port::Host;
 use crate::undo::{Judgement, judge};
 
 /// The most bytes of before-images that one group holds in memory.
@@ -48,7 +49,13 @@ impl StepWork<'_> {
                 ),
             };
             touched.extend(paths);
-            group.push(Taken { n, effect, before });
+            let record = recorded(self.host(), effect)?;
+            group.push(Taken {
+                n,
+                effect,
+                record,
+                before,
+            });
             queue.pop_front();
         }
         self.run.blobs.keep(self.host(), &kept)?;
@@ -66,7 +73,7 @@ impl StepWork<'_> {
                 .map(|(n, taken)| Record::Intent {
                     n,
                     step: self.id.clone(),
-                    effect: EffectRecord::from(taken.effect),
+                    effect: taken.record.clone(),
                     before: taken.before.clone(),
                 })
                 .collect()
@@ -88,7 +95,22 @@ struct Taken<'e> {
     /// Its number, if an earlier try gave it one.
     n: Option<u64>,
     effect: &'e Effect,
+    record: EffectRecord,
     before: Before,
+}
+
+/// Describes an effect for the journal, with how it is taken back from where the machine is now.
+fn recorded(host: &dyn Host, effect: &Effect) -> Result<EffectRecord, Fault> {
+    let mut record = EffectRecord::from(effect);
+    if let Effect::StartUnit(start) = effect
+        && start.anew.is_some()
+        && host.is_live()
+        && !host.unit(&start.unit)?.is_active
+    {
+        // What does not run is not started anew, but started.
+        record.undo = Some(start.stop());
+    }
+    Ok(record)
 }
 
 /// Tells whether what an unanswered intent found is still there, or what it was to leave.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Origin, Product, UnitName};
+use super::{CommandUndo, Origin, Product, UnitName};
 use crate::expect::Claim;
 use crate::ids::Digest;
 use crate::path::TargetPath;
@@ -34,6 +34,14 @@ pub struct Anew {
     pub why: String,
     /// What makes it needless, looked at when its turn has come.
     pub unless: Claim,
+}
+
+impl StartUnit {
+    /// Returns what stops the unit again.
+    pub fn stop(&self) -> CommandUndo {
+        let words = ["systemctl", "stop", self.unit.as_str()];
+        CommandUndo::Run(words.map(ToOwned::to_owned).to_vec())
+    }
 }
 
 /// Loads images from an archive into the container runtime.
