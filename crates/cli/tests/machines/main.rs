@@ -11,6 +11,10 @@
 )]
 
 mod back;
+mod faults;
+mod killed;
 mod life;
+mod power;
 mod snapshot;
+mod taken_away;
 mod world;

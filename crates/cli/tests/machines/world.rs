@@ -2,8 +2,9 @@
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bootlace_lab::Lab;
 use bootlace_machines::{BOOTLACE, ClusterMachine, Finished, Machine, MachineSpec, Machines};
@@ -57,6 +58,17 @@ impl World {
 
     /// Returns what a machine is that shall become a cluster of a release.
     pub(crate) fn spec_of(&self, name: &str, last: u8, release: &Path) -> MachineSpec {
+        self.spec_with(name, last, release, &[])
+    }
+
+    /// Returns what a machine is that shall become a cluster of a release with add-ons.
+    pub(crate) fn spec_with(
+        &self,
+        name: &str,
+        last: u8,
+        release: &Path,
+        add_ons: &[(&str, String)],
+    ) -> MachineSpec {
         let bootlace = bootlace();
         let cluster = ClusterMachine {
             name,
@@ -65,7 +77,7 @@ impl World {
             images: Some(&self.lab.image_store),
             release,
             bootlace: &bootlace,
-            add_ons: &[],
+            add_ons,
         };
         cluster.spec().unwrap()
     }
@@ -150,5 +162,66 @@ impl Node {
         let admin = ["kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"];
         let words = ["--request-timeout=5s", "get", "node", name, "-o", path];
         self.run(&[admin.as_slice(), &words].concat()).stdout == "True"
+    }
+
+    /// Waits until the node is ready.
+    pub(crate) fn becomes_ready(&self) {
+        self.wait("the node is ready", BOOTS, Self::is_ready);
+    }
+
+    /// Takes a port, by a unit that is called `listener`.
+    pub(crate) fn listen(&self, port: u16) {
+        self.sh(&format!(
+            "systemd-run --quiet --collect --unit=listener \
+             systemd-socket-activate --listen={port} sleep infinity && \
+             until ss -Hltn 'sport = :{port}' | grep -q .; do sleep 0.05; done"
+        ));
+    }
+
+    /// Starts bootlace and returns while it works.
+    pub(crate) fn start(&self, words: &[&str]) -> Child {
+        let argv: Vec<&str> = [BOOTLACE]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
+        let mut command = self.machine.command(&argv).unwrap();
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Writes a file in the machine, which must run.
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        use std::io::Write as _;
+        let line = format!("mkdir -p $(dirname {path}) && cat > {path}");
+        let mut command = self.machine.command(&["sh", "-c", &line]).unwrap();
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(content.as_bytes()).unwrap();
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
+
+    /// Returns where a run stands.
+    pub(crate) fn status(&self) -> serde_json::Value {
+        let finished = self.bootlace(&["status", "cluster", "-o", "json"]);
+        serde_json::from_str(&finished.stdout).unwrap_or_default()
+    }
+
+    /// Returns the state of a step, as `status` has it.
+    pub(crate) fn step(&self, name: &str) -> String {
+        let status = self.status();
+        let steps = status["steps"].as_array().cloned().unwrap_or_default();
+        let step = steps.iter().find(|step| step["id"] == name);
+        step.and_then(|step| Some(step["state"].as_str()?.to_owned()))
+            .unwrap_or_default()
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn wait(&self, what: &str, within: Duration, mut so: impl FnMut(&Self) -> bool) {
+        let began = Instant::now();
+        while !so(self) {
+            assert!(began.elapsed() < within, "not within {within:?}: {what}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 }
