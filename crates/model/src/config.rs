@@ -17,6 +17,7 @@ mod grammar;
 mod merged;
 mod nearest;
 mod placement;
+mod rendering;
 mod schema;
 mod settings;
 mod shape;
@@ -31,6 +32,7 @@ pub use defaults::print_defaults;
 pub use fragments::FragmentText;
 pub use nearest::nearest;
 pub use placement::{Placement, Ports};
+pub use rendering::{RendererImage, RenderingSettings};
 pub use schema::schema;
 pub use settings::{
     CgroupDriver, ClusterSettings, ControlPlane, Endpoint, Network, NodeSettings, Paths,

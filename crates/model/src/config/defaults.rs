@@ -2,6 +2,7 @@
 
 use super::document::{API_VERSION, KIND};
 use super::grammar::duration;
+use super::rendering::RenderingSettings;
 use super::settings::{Paths, Profile, Settings};
 use crate::path::TargetPath;
 
@@ -90,7 +91,7 @@ spec:
     kubelet: {kubelet}
     # The socket at which the container runtime answers.
     containerRuntimeEndpoint: {runtime}
-",
+{rendering}",
         name = cluster.name,
         version = cluster.kubernetes_version,
         endpoint = control_plane.endpoint,
@@ -110,5 +111,38 @@ spec:
         driver = node.cgroup_driver.as_str(),
         kubelet = node.kubelet,
         runtime = node.container_runtime_endpoint,
+        rendering = rendering(&cluster.rendering),
+    )
+}
+
+/// The part about images that render.
+fn rendering(settings: &RenderingSettings) -> String {
+    let within = duration::text(settings.within);
+    format!(
+        "
+  # A stage can be rendered by an image instead, which podman runs.
+  rendering:
+    # How long one image may take, pulling included.
+    within: {within}
+    # Words between podman and run, and words after podman run.
+    podmanFlags: []
+    runFlags: []
+    # Which image renders which component, null is this tool itself. An image is named by its digest
+    # and is called as `bootlace render` is, or with arguments of its own:
+    # etcd:
+    #   image: registry.example/renderer@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+    #   arguments: [render, --asset-input-dir=$(input), --asset-output-dir=$(output)]
+    images:
+      api: null
+      auth: null
+      config: null
+      version-operator: null
+      etcd: null
+      kube-apiserver: null
+      kube-controller-manager: null
+      kube-scheduler: null
+      ingress: null
+      machine-config: null
+"
     )
 }

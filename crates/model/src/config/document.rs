@@ -80,6 +80,8 @@ pub(super) struct Spec {
     pub(super) pki: Option<PkiDocument>,
     /// What the machines are like.
     pub(super) node: Option<NodeDocument>,
+    /// Who renders, if not this tool itself.
+    pub(super) rendering: Option<RenderingDocument>,
 }
 
 /// The release payload: a folder or an image, not both.
@@ -197,6 +199,98 @@ pub(super) struct NodeDocument {
     /// The socket at which the container runtime answers.
     #[schemars(example = &"unix:///run/containerd/containerd.sock")]
     pub(super) container_runtime_endpoint: Option<String>,
+}
+
+/// Who renders, if not this tool itself.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RenderingDocument {
+    /// How long one image may take, pulling included: a number and m or s; at most an hour.
+    #[schemars(example = &"5m")]
+    pub(super) within: Option<String>,
+    /// Words that stand between `podman` and `run`.
+    #[schemars(example = example_podman_flags())]
+    pub(super) podman_flags: Option<Vec<String>>,
+    /// Words that stand after `podman run`; not those that bootlace sets itself.
+    #[schemars(example = example_run_flags())]
+    pub(super) run_flags: Option<Vec<String>>,
+    /// The images, each by the component that it renders.
+    pub(super) images: Option<RenderersDocument>,
+}
+
+/// The images, each by the component that it renders.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct RenderersDocument {
+    /// The first API server.
+    api: Option<RendererDocument>,
+    /// Who may do what.
+    auth: Option<RendererDocument>,
+    /// The cluster's facts.
+    config: Option<RendererDocument>,
+    /// The version operator.
+    version_operator: Option<RendererDocument>,
+    /// etcd.
+    etcd: Option<RendererDocument>,
+    /// The API server.
+    kube_apiserver: Option<RendererDocument>,
+    /// The controller manager.
+    kube_controller_manager: Option<RendererDocument>,
+    /// The scheduler.
+    kube_scheduler: Option<RendererDocument>,
+    /// The ingress.
+    ingress: Option<RendererDocument>,
+    /// What further machines are told.
+    machine_config: Option<RendererDocument>,
+}
+
+impl RenderersDocument {
+    /// Lists them by the names of the components.
+    pub(super) fn named(self) -> [(&'static str, Option<RendererDocument>); 10] {
+        [
+            ("api", self.api),
+            ("auth", self.auth),
+            ("config", self.config),
+            ("version-operator", self.version_operator),
+            ("etcd", self.etcd),
+            ("kube-apiserver", self.kube_apiserver),
+            ("kube-controller-manager", self.kube_controller_manager),
+            ("kube-scheduler", self.kube_scheduler),
+            ("ingress", self.ingress),
+            ("machine-config", self.machine_config),
+        ]
+    }
+}
+
+/// An image that renders a component.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RendererDocument {
+    /// The image, by its digest.
+    #[schemars(
+        example = &"registry.example/renderer@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    )]
+    pub(super) image: Option<String>,
+    /// What it is called with; without any, as `bootlace render` is. $(input), $(output), $(config),
+    /// $(image) and $(version) are put in.
+    #[schemars(example = example_arguments())]
+    pub(super) arguments: Option<Vec<String>>,
+}
+
+fn example_podman_flags() -> [&'static str; 1] {
+    ["--storage-driver=vfs"]
+}
+
+fn example_run_flags() -> [&'static str; 1] {
+    ["--ulimit=nofile=1024:4096"]
+}
+
+fn example_arguments() -> [&'static str; 3] {
+    [
+        "render",
+        "--asset-input-dir=$(input)",
+        "--asset-output-dir=$(output)",
+    ]
 }
 
 fn example_folders() -> [&'static str; 1] {

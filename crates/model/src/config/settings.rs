@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::cidr::Cidr;
 use super::grammar::duration;
 use super::placement::{Placement, Ports};
+use super::rendering::RenderingSettings;
 use crate::ids::Digest;
 use crate::path::TargetPath;
 
@@ -60,6 +61,9 @@ pub struct ClusterSettings {
     pub pki: PkiSettings,
     /// What the machines are like.
     pub node: NodeSettings,
+    /// Who renders, if not this tool itself.
+    #[serde(skip_serializing_if = "RenderingSettings::is_built_in")]
+    pub rendering: RenderingSettings,
 }
 
 /// Which family of components a cluster is made of.
@@ -235,6 +239,7 @@ impl Settings {
             add_ons: None,
             pki,
             node,
+            rendering: RenderingSettings::default(),
         };
         Self {
             cluster,

@@ -136,6 +136,7 @@ spec:
   addOns: {dir: extras}
   pki: {authorityValidity: 20y, leafValidity: 36h, backDate: 90m, extraNames: [api.demo.example, "*.demo", 192.0.2.4]}
   node: {cgroupDriver: cgroupfs, kubelet: /usr/local/bin/kubelet, containerRuntimeEndpoint: "unix:///run/crio/crio.sock"}
+  rendering: {within: 90s, podmanFlags: [--runtime=runc], runFlags: [--ulimit, "nofile=1:2"], images: {machine-config: {image: "a.b/c@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", arguments: [bootstrap, "--dest-dir=$(output)"]}}}
 "#;
 
 #[test]

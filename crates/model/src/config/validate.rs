@@ -5,6 +5,7 @@ mod node;
 mod pki;
 mod ports;
 mod release;
+mod rendering;
 
 use super::document::{ControlPlaneDocument, Document};
 use super::findings::{Finding, fault};
@@ -74,6 +75,7 @@ impl Check<'_> {
         };
         let pki = self.pki(spec.pki.unwrap_or_default(), &defaults.pki);
         let node = self.node(spec.node.unwrap_or_default(), defaults.node);
+        let rendering = self.rendering(spec.rendering.unwrap_or_default());
         Some(ClusterSettings {
             name: name?,
             profile: spec.profile.unwrap_or(defaults.profile),
@@ -85,6 +87,7 @@ impl Check<'_> {
             add_ons: add_ons?,
             pki: pki?,
             node: node?,
+            rendering: rendering?,
         })
     }
 

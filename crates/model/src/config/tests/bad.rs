@@ -155,6 +155,20 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("unknown driver", "spec: {node: {cgroupDriver: cgroup2}}"),
     ("no program", "spec: {node: {kubelet: kubelet}}"),
     (
+        "an image for nobody",
+        "spec: {rendering: {images: {etdc: {image: a}}}}",
+    ),
+    ("no image", "spec: {rendering: {images: {etcd: {}}}}"),
+    (
+        "flags of ours",
+        "spec: {rendering: {runFlags: [--privileged, --tls-verify=false, x], podmanFlags: [-r]}}",
+    ),
+    (
+        "an unknown place",
+        "spec: {rendering: {images: {etcd: {image: a, arguments: [$(inputs)]}}}}",
+    ),
+    ("no time to render", "spec: {rendering: {within: 0s}}"),
+    (
         "no socket",
         "spec: {node: {containerRuntimeEndpoint: /run/containerd.sock}}",
     ),
