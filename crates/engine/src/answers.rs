@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bootlace_model::effect::{Body, Effect};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
+use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::{Answer, FileTree, Probe, TreeFile};
 
@@ -65,10 +66,14 @@ fn tree(folders: &Folders<'_>, root: &TargetPath, limit: u64) -> Result<FileTree
                 .map_err(|bad| Fault::refused(bad.to_string()))?;
             let relative = path.below(root).unwrap_or_default().to_owned();
             match dir.stat(&name)? {
-                Some(Stat::File { .. }) => {
+                Some(Stat::File { mode, .. }) => {
                     let content = dir.read(&name, left)?;
                     left -= content.len() as u64;
-                    found.files.push(TreeFile { relative, content });
+                    found.files.push(TreeFile {
+                        relative,
+                        content,
+                        is_private: Attributes::mode(mode).is_private(),
+                    });
                 }
                 Some(Stat::Directory { .. }) => open.push(path),
                 Some(Stat::Link { target, .. }) => {
@@ -90,7 +95,18 @@ fn tree(folders: &Folders<'_>, root: &TargetPath, limit: u64) -> Result<FileTree
 /// what an earlier one would write, and is told so where that is known only after it ran.
 #[derive(Debug, Default)]
 pub(crate) struct Foreseen {
-    files: BTreeMap<TargetPath, (StepId, Option<Vec<u8>>)>,
+    files: BTreeMap<TargetPath, (StepId, Foresight)>,
+    /// Folders of which nobody knows yet what a step will put there.
+    open: Vec<(StepId, TargetPath)>,
+}
+
+/// What is known of a file that does not exist yet.
+#[derive(Debug)]
+struct Foresight {
+    /// Its content, if it is known.
+    content: Option<Vec<u8>>,
+    /// Whether nobody but its owner will be allowed to read it.
+    is_private: bool,
 }
 
 impl Foreseen {
@@ -100,17 +116,38 @@ impl Foreseen {
             if matches!(effect, Effect::MakeDirectory(_)) {
                 continue;
             }
-            let content = match effect {
+            let (content, is_private) = match effect {
                 Effect::PutFile(put) => match &put.body {
-                    Body::Literal(bytes) => Some(bytes.to_vec()),
-                    Body::Compose(_) => None,
+                    Body::Literal(bytes) => (Some(bytes.to_vec()), put.attributes.is_private()),
+                    Body::Compose(_) => (None, put.attributes.is_private()),
                 },
-                _ => None,
+                _ => (None, false),
             };
             if let Some(path) = effect.path() {
-                self.files.insert(path.clone(), (step.clone(), content));
+                let foresight = Foresight {
+                    content,
+                    is_private,
+                };
+                self.files.insert(path.clone(), (step.clone(), foresight));
             }
         }
+    }
+
+    /// Takes in that what a step will put into folders is not known yet.
+    pub(crate) fn leave_open(&mut self, step: &StepId, folders: &[TargetPath]) {
+        let open = folders.iter().map(|folder| (step.clone(), folder.clone()));
+        self.open.extend(open);
+    }
+
+    /// Finds the step on which the answer about a path depends, if it is open.
+    fn open_for(&self, probe: &Probe, asked: &TargetPath) -> Option<&StepId> {
+        let whole = matches!(probe, Probe::ReadTree { .. });
+        let concerns = |folder: &TargetPath| {
+            asked.below(folder).is_some() || whole && folder.below(asked).is_some()
+        };
+        let mut open = self.open.iter();
+        open.find(|(_, folder)| concerns(folder))
+            .map(|(step, _)| step)
     }
 
     /// Answers a probe as if the earlier steps had run.
@@ -118,7 +155,11 @@ impl Foreseen {
         let Some(asked) = probe.path() else {
             return answer(host, probe);
         };
+        if let Some(step) = self.open_for(probe, asked) {
+            return Ok(Answer::KnownAfter(step.clone()));
+        }
         let exact = self.files.get(asked);
+        let exact = exact.map(|(step, foresight)| (step, &foresight.content));
         match (probe, exact) {
             (Probe::ReadFile { .. }, Some((_, Some(content)))) => {
                 Ok(Answer::Content(Some(content.clone())))
@@ -138,11 +179,11 @@ impl Foreseen {
                 "a tree was asked for and something else answered",
             ));
         };
-        for (path, (step, content)) in &self.files {
+        for (path, (step, foresight)) in &self.files {
             let Some(relative) = path.below(root).filter(|relative| !relative.is_empty()) else {
                 continue;
             };
-            let Some(content) = content else {
+            let Some(content) = &foresight.content else {
                 return Ok(Answer::KnownAfter(step.clone()));
             };
             tree.exists = true;
@@ -150,6 +191,7 @@ impl Foreseen {
             tree.files.push(TreeFile {
                 relative: relative.to_owned(),
                 content: content.clone(),
+                is_private: foresight.is_private,
             });
         }
         tree.files.sort_by(|a, b| a.relative.cmp(&b.relative));

@@ -26,6 +26,8 @@ pub(crate) struct Past {
     pub(crate) open: OpenIntents,
     /// Commands that ran to their end, by name.
     commands: BTreeSet<String>,
+    /// The newest effect that was performed.
+    newest: Option<u64>,
 }
 
 /// What has to be done for a step, by position among its wishes.
@@ -55,7 +57,18 @@ impl Past {
             run: state.run.clone(),
             open: open.collect(),
             commands: ran.map(|(_, name)| name.clone()).collect(),
+            newest: state.newest_done.get(step).copied(),
         }
+    }
+
+    /// Returns what a crash left open of an effect, if performing it now would still be that.
+    ///
+    /// A removal that comes after what was made again is another one: by its old number it would
+    /// seem to come before.
+    pub(crate) fn left_open(&self, effect: &Effect) -> Option<&(u64, Pending)> {
+        let is_drop = matches!(effect, Effect::DropPath(_));
+        let is_last = |n: u64| self.newest.is_none_or(|newest| newest < n);
+        self.intent(effect).filter(|(n, _)| !is_drop || is_last(*n))
     }
 
     fn ran(&self, effect: &Effect) -> bool {

@@ -135,11 +135,21 @@ impl Engine<'_> {
             }
             Err(PlanError::Fault(fault)) => return Err(fault.in_step(&id)),
         };
+        let mut rest = None;
         let effects = match decision {
             Decision::Skip { reason } => {
                 return Ok(row(PlannedState::Skipped, vec![], Some(reason)));
             }
             Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
+            Decision::DoFirst {
+                effects,
+                rest: what,
+                opens,
+            } => {
+                foreseen.leave_open(&id, &opens);
+                rest = Some(what);
+                effects
+            }
         };
         let assessment = assess(self, &Past::of(state, &id), &effects);
         let assessment = assessment.map_err(|fault| fault.in_step(&id))?;
@@ -151,7 +161,7 @@ impl Engine<'_> {
         Ok(row(
             PlannedState::Todo,
             missing.into_iter().map(shown).collect(),
-            self.would_be_refused(step, state)?,
+            self.would_be_refused(step, state)?.or(rest),
         ))
     }
 }

@@ -143,6 +143,8 @@ fn look(host: &dyn Host, test: &Test) -> Result<Option<String>, Fault> {
             (!is_node_name(&name)).then(|| format!("{name:?} cannot be the name of a node"))
         }
         Test::Pinned(record) => pinned(&folders, record)?,
+        Test::PinnedImage(image) => (!image.contains("@sha256:"))
+            .then(|| format!("the image {image} is not named by its digest")),
     })
 }
 

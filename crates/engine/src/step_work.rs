@@ -56,6 +56,8 @@ pub(crate) struct StepWork<'a> {
     effects: Vec<Effect>,
     /// Why a part is not done, if a part is not.
     rest_skipped: Option<String>,
+    /// Whether the step decides the rest when these effects are done.
+    rest_open: bool,
     total: u64,
     pub(crate) performed: u64,
 }
@@ -86,6 +88,7 @@ impl<'a> StepWork<'a> {
             began: engine.host.now(),
             effects: vec![],
             rest_skipped: None,
+            rest_open: false,
             total: 0,
             performed: 0,
         }
@@ -118,8 +121,7 @@ impl<'a> StepWork<'a> {
     }
 
     fn begin(&mut self) -> Result<Turn, Fault> {
-        let (id, about) = (self.id.clone(), self.step.about());
-        let title = about.title.to_owned();
+        let (id, title) = (self.id.clone(), self.step.about().title.to_owned());
         self.engine.observer.on(&Event::StepStarted {
             step: id.clone(),
             title,
@@ -131,11 +133,22 @@ impl<'a> StepWork<'a> {
             .journal
             .with_state(|state| self.engine.preflight(&[self.position], Some(state)))?;
         let facts = self.facts()?;
-        match self
-            .step
-            .plan(self.engine.settings, &facts)
-            .map_err(plan_fault)?
-        {
+        let decision = self.step.plan(self.engine.settings, &facts);
+        self.take_up(decision.map_err(plan_fault)?)
+    }
+
+    /// Asks for the rest, now that what it depends on is there.
+    fn decide_rest(&mut self) -> Result<Turn, Fault> {
+        self.rest_open = false;
+        let facts = self.facts()?;
+        let decision = self.step.plan_rest(self.engine.settings, &facts);
+        self.take_up(decision.map_err(plan_fault)?)
+    }
+
+    /// Takes up what the step decided.
+    fn take_up(&mut self, decision: Decision) -> Result<Turn, Fault> {
+        let id = self.id.clone();
+        match decision {
             Decision::Skip { reason } => {
                 self.write(vec![Record::Skipped {
                     step: id.clone(),
@@ -146,17 +159,21 @@ impl<'a> StepWork<'a> {
                     .on(&Event::StepSkipped { step: id, reason });
                 Ok(Turn::Over)
             }
-            decision @ (Decision::Do(_) | Decision::DoPart { .. }) => {
+            decision => {
                 self.effects = match decision {
                     Decision::DoPart { effects, reason } => {
                         self.rest_skipped = Some(reason);
+                        effects
+                    }
+                    Decision::DoFirst { effects, .. } => {
+                        self.rest_open = true;
                         effects
                     }
                     Decision::Do(effects) => effects,
                     Decision::Skip { .. } => vec![],
                 };
                 let queue = self.assess()?;
-                self.total = queue.len() as u64;
+                self.total = self.performed + queue.len() as u64;
                 let effects = self.total;
                 self.engine
                     .observer
@@ -185,6 +202,9 @@ impl<'a> StepWork<'a> {
         if queue.is_empty() {
             // What was done has to be durable before it is relied on.
             self.run.journal.commit()?;
+            if self.rest_open {
+                return self.decide_rest();
+            }
             let left = self.step.expects(self.engine.settings).into();
             self.phase = Phase::Verify {
                 left,

@@ -5,6 +5,7 @@
 
 mod cgroups;
 mod container_log;
+mod containers;
 mod facts;
 mod images;
 pub(crate) mod kernel;

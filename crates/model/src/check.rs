@@ -59,4 +59,6 @@ pub enum Test {
     NodeName(Option<String>),
     /// The images are pinned by digest.
     Pinned(TargetPath),
+    /// An image is named by its digest.
+    PinnedImage(String),
 }

@@ -81,6 +81,8 @@ pub struct TreeFile {
     pub relative: String,
     /// What it holds.
     pub content: Vec<u8>,
+    /// Whether nobody but its owner may read it.
+    pub is_private: bool,
 }
 
 /// All files of a folder, sorted by path. Links are listed in `odd`, never followed.

@@ -81,6 +81,8 @@ pub struct RunState {
     pub pending: BTreeMap<u64, Pending>,
     /// Commands that ran to their end in steps that are not verified yet.
     pub commands_done: BTreeSet<(StepId, String)>,
+    /// The newest effect of each step that was performed.
+    pub newest_done: BTreeMap<StepId, u64>,
     /// Steps of which at least one effect was intended: what they find may be their own.
     pub touched: BTreeSet<StepId>,
     /// The number of the next effect.
@@ -184,10 +186,7 @@ impl RunState {
                 let Some(pending) = self.pending.remove(&n) else {
                     return Err(illegal(format!("effect {n} is done without an intent")));
                 };
-                if pending.effect.kind.is_act() {
-                    self.commands_done
-                        .insert((pending.step, pending.effect.target));
-                }
+                self.apply_done(n, pending);
             }
             Record::FactLearned { step, fact, value } => {
                 self.fact_steps.insert(fact.clone(), step);
@@ -207,6 +206,14 @@ impl RunState {
             Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
         }
         Ok(())
+    }
+
+    fn apply_done(&mut self, n: u64, Pending { step, effect, .. }: Pending) {
+        let newest = self.newest_done.entry(step.clone()).or_default();
+        *newest = n.max(*newest);
+        if effect.kind.is_act() {
+            self.commands_done.insert((step, effect.target));
+        }
     }
 
     /// Takes new settings in: until a step ends again, it is one of the old settings.
@@ -251,6 +258,7 @@ impl RunState {
                 let gone = |fact: &String| self.fact_steps.get(fact) == Some(&step);
                 self.facts.retain(|fact, _| !gone(fact));
                 self.touched.remove(&step);
+                self.newest_done.remove(&step);
                 self.steps.remove(&step);
             }
             _ => {}

@@ -8,6 +8,7 @@ use crate::fact::{Ask, FactError, Facts};
 use crate::failure::KnownFailure;
 use crate::fault::{Fault, FaultKind};
 use crate::ids::StepId;
+use crate::path::TargetPath;
 
 /// How a step is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,16 @@ pub enum Decision {
         effects: Vec<Effect>,
         /// Why not all of it.
         reason: String,
+    },
+    /// These effects first: what they bring decides the rest, and [`Step::plan_rest`] is asked for
+    /// it once they are done.
+    DoFirst {
+        /// What is done first.
+        effects: Vec<Effect>,
+        /// What is decided then, for plans.
+        rest: String,
+        /// The folders whose content is known only then.
+        opens: Vec<TargetPath>,
     },
     /// Nothing, for this reason.
     Skip {
@@ -115,6 +126,10 @@ pub trait Step: Sync {
     }
     /// Decides what shall be so. The same inputs give the same effects.
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError>;
+    /// Decides the rest, after [`Decision::DoFirst`]; the facts are asked for again before.
+    fn plan_rest(&self, _settings: &Settings, _facts: &Facts) -> Result<Decision, PlanError> {
+        Ok(Decision::Do(vec![]))
+    }
     /// Lists what must hold afterwards; at least one would fail if the step had done nothing.
     fn expects(&self, settings: &Settings) -> Vec<Expectation>;
 }

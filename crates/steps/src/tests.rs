@@ -47,6 +47,7 @@ pub(crate) fn tree<C: AsRef<[u8]>>(files: &[(&str, C)]) -> FileTree {
             .map(|(relative, content)| TreeFile {
                 relative: (*relative).to_owned(),
                 content: content.as_ref().to_vec(),
+                is_private: false,
             })
             .collect(),
         odd: vec![],
@@ -58,6 +59,7 @@ pub(crate) fn effects(name: &str, settings: &Settings, facts: &Facts) -> Vec<Eff
     match step(name).plan(settings, facts).unwrap() {
         Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
         Decision::Skip { reason } => panic!("{name} is skipped: {reason}"),
+        Decision::DoFirst { rest, .. } => panic!("{name} begins with a part: {rest}"),
     }
 }
 

@@ -77,7 +77,9 @@ mod tests {
             .iter()
             .map(|step| step.plan(&settings, &facts()).unwrap());
         let effects = plans.flat_map(|decision| match decision {
-            Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
+            Decision::Do(effects)
+            | Decision::DoPart { effects, .. }
+            | Decision::DoFirst { effects, .. } => effects,
             Decision::Skip { .. } => vec![],
         });
         effects.collect()
@@ -166,9 +168,11 @@ mod tests {
                 Product::Interface(_) => "interface",
                 Product::PacketTable(_) => "packet table",
                 Product::Cgroup(_) => "control group",
+                Product::Container { .. } => "container",
+                Product::StoredImage { .. } => "stored image",
             })
             .collect();
-        assert_eq!(products.len(), 7, "{products:?}");
+        assert_eq!(products.len(), 9, "{products:?}");
         let steps = SEQUENCE.steps.iter();
         let checks: BTreeSet<&str> = steps
             .flat_map(|step| step.checks(&env::settings()))
@@ -186,9 +190,10 @@ mod tests {
                 Test::Cgroups(_) => "control groups",
                 Test::NodeName(_) => "node name",
                 Test::Pinned(_) => "pinned",
+                Test::PinnedImage(_) => "pinned image",
             })
             .collect();
-        assert_eq!(checks.len(), 12, "{checks:?}");
+        assert_eq!(checks.len(), 13, "{checks:?}");
     }
 
     #[test]

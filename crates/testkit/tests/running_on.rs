@@ -80,6 +80,7 @@ impl Step for Starts {
             already: AlreadyRan::While(Box::new(there("/running"))),
             undo: CommandUndo::Products,
             products: vec![Product::Path(at("/running"))],
+            empties: vec![],
             origin: Origin::new("built-in", "test"),
         };
         let wait = Await {

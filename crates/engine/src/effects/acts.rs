@@ -56,7 +56,9 @@ pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fa
 pub(crate) fn present(host: &dyn Host, effect: &Effect) -> Result<Vec<Product>, Fault> {
     let mut present = Vec::new();
     for product in effect.products() {
-        if product.path().is_none() && host.has_product(&product)? {
+        // A container never outlives its command: one that is there is what an earlier try left.
+        let lasts = product.path().is_none() && !matches!(product, Product::Container { .. });
+        if lasts && host.has_product(&product)? {
             present.push(product);
         }
     }
@@ -67,6 +69,10 @@ pub(crate) fn present(host: &dyn Host, effect: &Effect) -> Result<Vec<Product>, 
 pub(crate) fn remove_product(host: &dyn Host, product: &Product) -> Result<(), Fault> {
     match product {
         Product::Path(path) => command::remove_tree(host, path),
+        Product::Container { id_file, .. } => {
+            host.remove_product(product, REMOVAL)?;
+            command::remove_tree(host, id_file)
+        }
         other => Ok(host.remove_product(other, REMOVAL)?),
     }
 }

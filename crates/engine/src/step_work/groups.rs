@@ -10,7 +10,6 @@ use bootlace_model::record::{Before, EffectRecord, Record};
 use bootlace_model::replay::Pending;
 
 use super::StepWork;
-use crate::assess::name_of;
 use crate::effects::{Class, Intended, LARGEST_GROUP, class, present, touches};
 use crate::folders::Folders;
 use crate::history::Deed;
@@ -24,7 +23,7 @@ impl StepWork<'_> {
     /// Takes the next group off the queue; returns when all its intents are durable.
     pub(super) fn intend(&self, queue: &mut VecDeque<usize>) -> Result<Vec<Intended<'_>>, Fault> {
         let folders = Folders::new(self.host());
-        let open = self.past().open;
+        let past = self.past();
         let mut group: Vec<Taken<'_>> = Vec::new();
         let mut kept: Vec<Vec<u8>> = Vec::new();
         let mut bytes = 0;
@@ -38,8 +37,7 @@ impl StepWork<'_> {
             if paths.iter().any(|path| touched.contains(path)) {
                 break;
             }
-            let name = name_of(effect.kind(), &effect.target());
-            let (n, before) = match open.get(&name) {
+            let (n, before) = match past.left_open(effect) {
                 Some((n, pending)) if is_untouched(&folders, *n, pending)? => {
                     (Some(*n), pending.before.clone())
                 }

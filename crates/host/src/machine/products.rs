@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bootlace_engine::port::{HostError, HostResult, Machine as _};
 use bootlace_model::effect::Product;
 
-use super::{cgroups, kernel, mounts, not_live};
+use super::{cgroups, containers, kernel, mounts, not_live};
 use crate::error::senseless;
 use crate::{RealHost, clock};
 
@@ -29,6 +29,8 @@ fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
             images.map(|images| images.contains(reference))
         }
         Product::Mounts(path) => Some(!mounts::below(host, path)?.is_empty()),
+        Product::Container { engine, id_file } => containers::has(host, engine, id_file)?,
+        Product::StoredImage { engine, image } => containers::has_image(host, engine, image)?,
         // Those of the machine that runs do not belong to a root in a folder.
         _ if !host.is_live() => Some(false),
         Product::Interface(name) => Some(has_interface(name)?),
@@ -72,6 +74,10 @@ fn remove_once(host: &RealHost, product: &Product, within: Duration) -> HostResu
         Product::Pods => host.runtime.remove_pods(within, &host.stop),
         Product::Image(reference) => host.runtime.remove_image(reference, within, &host.stop),
         Product::Mounts(path) => mounts::detach(host, path),
+        Product::Container { engine, id_file } => containers::remove(host, engine, id_file, within),
+        Product::StoredImage { engine, image } => {
+            containers::remove_image(host, engine, image, within)
+        }
         _ if !host.is_live() => Err(not_live("remove", &product.what())),
         Product::Interface(name) => {
             let words = ["ip", "link", "delete", "dev", name];

@@ -28,6 +28,9 @@ pub struct RunCommand {
     pub undo: CommandUndo,
     /// What it leaves behind; undo removes those that were absent before.
     pub products: Vec<Product>,
+    /// Folders that are emptied before it runs, so that nothing that an earlier try left there is
+    /// taken for its work.
+    pub empties: Vec<TargetPath>,
     /// Which decision runs it.
     pub origin: Origin,
 }
@@ -76,6 +79,20 @@ pub enum Product {
     PacketTable(String),
     /// A control group with all below it, by its name in every hierarchy.
     Cgroup(String),
+    /// A container that a command runs; it never outlives the command.
+    Container {
+        /// The container engine and its flags.
+        engine: Vec<String>,
+        /// The file in which the engine notes the container's id.
+        id_file: TargetPath,
+    },
+    /// An image in the store of a container engine.
+    StoredImage {
+        /// The container engine and its flags.
+        engine: Vec<String>,
+        /// The image.
+        image: String,
+    },
 }
 
 impl Product {
@@ -89,6 +106,8 @@ impl Product {
             Self::Interface(name) => format!("network interface {name}"),
             Self::PacketTable(table) => format!("packet-filter table {table}"),
             Self::Cgroup(name) => format!("control group {name}"),
+            Self::Container { id_file, .. } => format!("the container of {id_file}"),
+            Self::StoredImage { image, .. } => format!("stored image {image}"),
         }
     }
 

@@ -141,7 +141,13 @@ impl Effect {
                     .env
                     .iter()
                     .map(|(name, value)| format!("{name}={} ", shell::quote(value)));
-                format!("{}{}", env.collect::<String>(), shell::line(words))
+                let line = format!("{}{}", env.collect::<String>(), shell::line(words));
+                match &run.directory {
+                    Some(directory) => {
+                        format!("(cd {} && {line})", shell::quote(directory.as_str()))
+                    }
+                    None => line,
+                }
             }
             Self::Fetch(fetch) => {
                 let url = shell::line(["curl", "-fL", "-o", fetch.path.as_str(), &fetch.url]);

@@ -184,6 +184,7 @@ fn checks() -> Vec<Check> {
         ("Cgroups", Test::Cgroups(&["cpu", "memory"])),
         ("Name", Test::NodeName(None)),
         ("Pinned", Test::Pinned(at("/inputs/release.json"))),
+        ("Image", Test::PinnedImage("x@sha256:0".into())),
     ];
     let check = |(name, test): (&str, Test)| Check {
         name: name.into(),

@@ -204,6 +204,7 @@ fn command(name: &str, argv: &[&str]) -> RunCommand {
         already: AlreadyRan::Repeatable,
         undo: CommandUndo::Products,
         products: vec![],
+        empties: vec![],
         origin: origin(),
     }
 }
@@ -218,6 +219,17 @@ fn counted_once() -> Claim {
     }
 }
 
+/// What a command leaves behind that runs a container.
+fn contained() -> Vec<Product> {
+    let engine = vec!["sampler-engine".to_owned()];
+    let image = "localhost/sampler".to_owned();
+    let container = Product::Container {
+        engine: engine.clone(),
+        id_file: at("/srv/sampler/container-id"),
+    };
+    vec![container, Product::StoredImage { engine, image }]
+}
+
 pub(super) const INITIALISE: SampleStep = SampleStep {
     name: "initialise",
     about: &ABOUT_INITIALISE,
@@ -230,7 +242,8 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
         let products = |path| vec![Product::Path(at(path))];
         Ok(Decision::Do(vec![
             Effect::RunCommand(RunCommand {
-                products: products("/srv/sampler/rendered"),
+                products: [products("/srv/sampler/rendered"), contained()].concat(),
+                empties: vec![at("/srv/sampler/rendered")],
                 ..command("render", &["sampler-render", "/srv/sampler/rendered"])
             }),
             Effect::RunCommand(RunCommand {

@@ -88,6 +88,7 @@ fn supervise(folders: &[String]) -> Effect {
         already: AlreadyRan::While(Box::new(runs())),
         undo: CommandUndo::Run(words(["--stop"])),
         products: products.map(|path| Product::Path(machine(path))).into(),
+        empties: vec![],
         origin: by(NAME),
     })
 }

@@ -31,6 +31,9 @@ impl State {
             Product::Path(_) => false,
             Product::Pods => self.works_since(RUNTIME).is_some() && self.count_pods() > 0,
             Product::Image(image) => self.images().is_some_and(|images| images.contains(image)),
+            Product::Container { id_file, .. } => {
+                matches!(self.disk.walk(id_file.as_str()), Ok(Some(_)))
+            }
             other => self.running.kernel.iter().any(|it| belongs(it, other)),
         }
     }
@@ -48,6 +51,8 @@ impl State {
                 Ok(())
             }
             Product::Image(image) if !in_part => self.unload_image(image),
+            // Its id is what is known of a container; the file stays, as podman may leave it.
+            Product::Container { .. } => Ok(()),
             _ if in_part => Ok(()),
             other => self.remove_from_kernel(other),
         }
