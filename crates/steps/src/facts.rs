@@ -108,3 +108,24 @@ pub const RENDER_INGRESS_LISTED: Fact<FileContent> = Fact::new("render-ingress.l
 /// What an earlier run rendered, as it listed it; asked by `render-machine-config`.
 pub const RENDER_MACHINE_CONFIG_LISTED: Fact<FileContent> =
     Fact::new("render-machine-config.listed");
+
+/// What an image wrote for a component, with what was made ready for it; asked by the stage that the
+/// image renders.
+pub static IMAGE_OUTPUTS: [(&str, Fact<FileTree>); 10] = [
+    ("api", Fact::new("render-api.image")),
+    ("auth", Fact::new("render-auth.image")),
+    ("config", Fact::new("render-config.image")),
+    (
+        "version-operator",
+        Fact::new("render-version-operator.image"),
+    ),
+    ("etcd", Fact::new("render-etcd.image")),
+    ("kube-apiserver", Fact::new("render-kube-apiserver.image")),
+    (
+        "kube-controller-manager",
+        Fact::new("render-kube-controller-manager.image"),
+    ),
+    ("kube-scheduler", Fact::new("render-kube-scheduler.image")),
+    ("ingress", Fact::new("render-ingress.image")),
+    ("machine-config", Fact::new("render-machine-config.image")),
+];

@@ -4,8 +4,11 @@
 //! are needed, and a list of them all is written last.
 
 mod files;
+mod image;
+mod output;
 mod record;
 
+use bootlace_model::check::{Check, Test};
 use bootlace_model::config::{Profile, ReleaseSource, Settings};
 use bootlace_model::expect::Expectation;
 use bootlace_model::fact::{Ask, Fact, Facts, FileContent};
@@ -13,10 +16,15 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::probe::{FileTree, Probe};
 use bootlace_model::step::{About, Decision, PlanError, Step};
 
+use self::files::Rendering;
+use self::image::ImageWork;
+#[cfg(test)]
+pub(crate) use self::image::config as image_config;
+use self::output::Output;
 use crate::assets::{COPIED, TOKEN, asset};
 use crate::facts::{
-    BOOTSTRAP_TOKEN, MANIFEST_FOLDERS, MANIFESTS_COPIED, NODE_NAME, RELEASE_DIGEST, RELEASE_IMAGES,
-    RELEASE_TREE, RELEASE_VERSION,
+    BOOTSTRAP_TOKEN, IMAGE_OUTPUTS, MANIFEST_FOLDERS, MANIFESTS_COPIED, NODE_NAME, RELEASE_DIGEST,
+    RELEASE_IMAGES, RELEASE_TREE, RELEASE_VERSION,
 };
 use crate::render::{Component, RenderInput};
 
@@ -88,20 +96,69 @@ impl Step for Stage {
                 Input::Token => asks.push(BOOTSTRAP_TOKEN.from(read(asset(settings, TOKEN), 4096))),
             }
         }
+        if let Ok(component) = self.component()
+            && self.image_work(settings, component).is_some()
+            && let (Ok(fact), Ok(path)) =
+                (output_of(component), ImageWork::folder(settings, component))
+        {
+            asks.push(fact.from(Probe::ReadTree { path, limit: LIMIT }));
+        }
         asks
+    }
+
+    fn checks(&self, settings: &Settings) -> Vec<Check> {
+        let Some(renderer) = settings.cluster.rendering.images.get(self.component) else {
+            return vec![];
+        };
+        vec![
+            Check {
+                name: "Renderer-Pinned".into(),
+                test: Test::PinnedImage(renderer.image.clone()),
+                why: "What a name without a digest stands for can change from one run to the next.",
+                hint: "name the image as NAME@sha256:DIGEST, or insist with \
+                       --insecure-unpinned-release"
+                    .into(),
+            },
+            Check {
+                name: "Podman".into(),
+                test: Test::Program {
+                    argv: ["podman", "--version"].map(ToOwned::to_owned).into(),
+                    folders: vec![],
+                    fits: None,
+                },
+                why: "An image that renders is run by podman.",
+                hint: "install podman, or leave spec.rendering.images out".into(),
+            },
+        ]
     }
 
     fn plan(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
         if settings.cluster.profile == Profile::Openshift {
             return Err(not_built_in(self.name).into());
         }
-        let component = Component::find(self.component)
-            .ok_or_else(|| Fault::internal(format!("{} has no renderer", self.name)))?;
+        let component = self.component()?;
         let input = self.input(settings, facts)?;
-        let rendered = component.render(&input)?;
+        if let Some(work) = self.image_work(settings, component) {
+            let tree = facts.get(output_of(component)?)?;
+            if !Output::is_whole(&tree) {
+                return work.first(&input);
+            }
+            return self.take(&work, &input, facts);
+        }
+        let rendering = Rendering {
+            files: component.render(&input)?,
+            origin: self.built_in(),
+        };
         let before = facts.get(&self.listed)?.0;
-        let effects = self.effects(component, &input, rendered, before.as_deref())?;
+        let effects = self.effects(component, &input, rendering, before.as_deref())?;
         Ok(Decision::Do(effects))
+    }
+
+    fn plan_rest(&self, settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
+        let component = self.component()?;
+        let work = self.image_work(settings, component);
+        let work = work.ok_or_else(|| Fault::internal(format!("{} has no image", self.name)))?;
+        self.take(&work, &self.input(settings, facts)?, facts)
     }
 
     fn expects(&self, settings: &Settings) -> Vec<Expectation> {
@@ -110,6 +167,44 @@ impl Step for Stage {
 }
 
 impl Stage {
+    fn component(&self) -> Result<&'static Component, Fault> {
+        Component::find(self.component)
+            .ok_or_else(|| Fault::internal(format!("{} has no renderer", self.name)))
+    }
+
+    /// Returns the image that renders, if it is not this tool.
+    fn image_work<'a>(
+        &'a self,
+        settings: &'a Settings,
+        component: &'static Component,
+    ) -> Option<ImageWork<'a>> {
+        let renderer = settings.cluster.rendering.images.get(component.name)?;
+        Some(ImageWork {
+            stage: self,
+            component,
+            renderer,
+            settings,
+        })
+    }
+
+    /// Makes of what an image wrote what the stage makes of what it renders itself.
+    fn take(
+        &self,
+        work: &ImageWork<'_>,
+        input: &RenderInput<'_>,
+        facts: &Facts,
+    ) -> Result<Decision, PlanError> {
+        let tree = facts.get(output_of(work.component)?)?;
+        let rendering = Rendering {
+            files: work.take(input, &tree)?,
+            origin: work.origin(),
+        };
+        let before = facts.get(&self.listed)?.0;
+        let effects = self.effects(work.component, input, rendering, before.as_deref())?;
+        let list = Output::of(&tree).text()?;
+        Ok(Decision::Do(work.around(list, effects)?))
+    }
+
     fn input<'a>(
         &self,
         settings: &'a Settings,
@@ -142,6 +237,14 @@ impl Stage {
         }
         Ok(input)
     }
+}
+
+/// Returns the fact of what an image wrote for a component.
+fn output_of(component: &Component) -> Result<&'static Fact<FileTree>, Fault> {
+    let mut outputs = IMAGE_OUTPUTS.iter();
+    let found = outputs.find(|(name, _)| *name == component.name);
+    let found = found.map(|(_, fact)| fact);
+    found.ok_or_else(|| Fault::internal(format!("{} has no fact for an image", component.name)))
 }
 
 /// Asks for the folders of the user's manifests.
@@ -182,4 +285,5 @@ fn not_built_in(step: &str) -> Fault {
             "`bootlace explain cluster --only {step}` tells what it will do"
         ))
         .hint("`bootlace run cluster --to release-info` runs what is built")
+        .hint("spec.rendering.images lets an image render a stage of profile kubernetes")
 }

@@ -3,6 +3,7 @@
 mod copy_manifests;
 mod explain;
 mod failures;
+mod image;
 mod pki;
 mod prepare_assets;
 mod process_placement;

@@ -4,14 +4,14 @@ use std::sync::{Mutex, PoisonError};
 
 use bootlace_engine::port::HostResult;
 use bootlace_engine::{Observer, Options};
-use bootlace_model::config::{Paths, ReleaseSource, Settings};
+use bootlace_model::config::{Paths, ReleaseSource, RendererImage, Settings};
 use bootlace_model::event::Event;
 use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 use bootlace_model::view::{ExplainedStep, PlannedStep};
 use serde_json::json;
 
-use crate::fake::{FakeHost, World, archive, printed};
+use crate::fake::{FakeHost, World, archive, podman, printed};
 
 /// Names a path; one that cannot be a path is the root, which no test expects.
 fn at(text: &str) -> TargetPath {
@@ -64,6 +64,45 @@ fn bare_world(host: &FakeHost) -> HostResult<()> {
         world.install_unit("containerd.service", true)?;
         world.start_unit("containerd.service")
     })
+}
+
+/// Settings with an image that renders a stage, which [`image_world`] can run.
+pub fn image_settings() -> Settings {
+    let mut settings = settings();
+    let digest = Digest::of(b"renderer");
+    let renderer = RendererImage {
+        image: format!("registry.example/renderer@{digest}"),
+        arguments: vec![],
+    };
+    let images = &mut settings.cluster.rendering.images;
+    images.insert("ingress".into(), renderer);
+    settings
+}
+
+/// What the image of [`image_settings`] renders: what is asked for, and something else.
+const RENDERED: [(&str, &str); 3] = [
+    (
+        "manifests/ingress-class.yaml",
+        "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: foreign}\n\
+         spec: {controller: example.com/foreign}\n",
+    ),
+    ("manifests/extra.json", EXTRA),
+    ("notes/read.me", "rendered elsewhere\n"),
+];
+
+/// An object that no renderer of ours writes.
+const EXTRA: &str = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "default"}}"#;
+
+/// Prepares a machine with a podman that renders.
+pub fn image_world(host: &FakeHost) -> HostResult<()> {
+    plain_world(host)?;
+    mend_podman(host);
+    Ok(())
+}
+
+/// Gives a machine a podman that renders, in place of the one that it has.
+pub fn mend_podman(host: &FakeHost) {
+    host.program("podman", |command, world| podman(command, world, &RENDERED));
 }
 
 /// Settings with manifests and a release folder, which [`full_world`] puts on the machine.

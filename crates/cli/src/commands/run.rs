@@ -37,7 +37,8 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
         .ignore
         .extend(args.ignore_preflight_errors.iter().cloned());
     if args.insecure_unpinned_release {
-        work.options.ignore.push("Release-Pinned".into());
+        let pinned = ["Release-Pinned", "Renderer-Pinned"];
+        work.options.ignore.extend(pinned.map(ToOwned::to_owned));
         work.options.insecure.push("unpinned-release".into());
     }
     work.options.replan = args.replan;

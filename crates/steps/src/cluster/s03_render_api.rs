@@ -35,6 +35,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/records/release.json",
             "ASSETS/records/copy-manifests.json",
             "spec.controlPlane, spec.network",
+            "spec.rendering.images.api",
         ],
         writes: &[
             "ASSETS/kube-apiserver-bootstrap/",
@@ -46,6 +47,8 @@ pub(crate) static STEP: Stage = Stage {
 bootlace render api --asset-input-dir ASSETS/tls \\
   --asset-output-dir ASSETS/kube-apiserver-bootstrap
 cp ASSETS/kube-apiserver-bootstrap/manifests/* ASSETS/manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.api names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-config-api\"]' ASSETS/records/release.json)
 podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" /usr/bin/render \\

@@ -38,6 +38,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/auth/bootstrap-token, if you bring one",
             "ASSETS/records/copy-manifests.json",
             "spec.controlPlane.endpoint",
+            "spec.rendering.images.auth",
         ],
         writes: &[
             "ASSETS/auth-bootstrap/",
@@ -48,6 +49,8 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render auth --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/auth-bootstrap
 cp ASSETS/auth-bootstrap/manifests/* ASSETS/manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.auth names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-authentication-operator\"]' ASSETS/records/release.json)
 podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" render \\

@@ -33,6 +33,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/records/node.json",
             "ASSETS/records/copy-manifests.json",
             "spec.network, spec.controlPlane, spec.node, spec.pki",
+            "spec.rendering.images.config",
         ],
         writes: &[
             "ASSETS/config-bootstrap/",
@@ -43,6 +44,8 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render config --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/config-bootstrap
 cp ASSETS/config-bootstrap/manifests/* ASSETS/manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.config names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-config-operator\"]' ASSETS/records/release.json)
 OUT=/assets/config-bootstrap

@@ -39,6 +39,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/records/copy-manifests.json",
             "ASSETS/records/node.json",
             "ASSETS/records/release.json",
+            "spec.rendering.images.version-operator",
         ],
         writes: &[
             "ASSETS/cvo-bootstrap/",
@@ -52,6 +53,8 @@ bootlace render version-operator --asset-input-dir ASSETS/manifests \\
   --asset-output-dir ASSETS/cvo-bootstrap
 cp ASSETS/cvo-bootstrap/manifests/zz_cluster-version.yaml ASSETS/manifests/
 cp ASSETS/cvo-bootstrap/bootstrap-manifests/* ASSETS/bootstrap-manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.version-operator names one; `bootlace plan` shows the whole command
 # profile openshift: RELEASE-IMAGE is the release itself, by digest
 podman run --rm --net=host --volume ASSETS:/assets:z RELEASE-IMAGE render \\
   --output-dir=/assets/cvo-bootstrap --release-image=RELEASE-IMAGE \\

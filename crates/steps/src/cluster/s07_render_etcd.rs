@@ -38,6 +38,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/records/release.json",
             "ASSETS/records/copy-manifests.json",
             "spec.controlPlane",
+            "spec.rendering.images.etcd",
         ],
         writes: &[
             "ASSETS/etcd-bootstrap/",
@@ -51,6 +52,8 @@ pub(crate) static STEP: Stage = Stage {
 bootlace render etcd --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/etcd-bootstrap
 cp ASSETS/etcd-bootstrap/manifests/* ASSETS/manifests/
 cp ASSETS/etcd-bootstrap/bootstrap-manifests/* ASSETS/bootstrap-manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.etcd names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-etcd-operator\"]' ASSETS/records/release.json)
 ETCD=$(jq -r '.images.etcd' ASSETS/records/release.json)

@@ -35,6 +35,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/manifests/",
             "ASSETS/etcd-bootstrap/",
             "ASSETS/records/release.json",
+            "spec.rendering.images.kube-apiserver",
         ],
         writes: &[
             "ASSETS/kube-apiserver/",
@@ -48,6 +49,8 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render kube-apiserver --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/kube-apiserver
 cp ASSETS/kube-apiserver/bootstrap-manifests/* ASSETS/bootstrap-manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.kube-apiserver names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-kube-apiserver-operator\"]' ASSETS/records/release.json)
 HYPERKUBE=$(jq -r '.images.hyperkube' ASSETS/records/release.json)

@@ -30,6 +30,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/auth/controller-manager.conf",
             "ASSETS/manifests/",
             "ASSETS/records/release.json",
+            "spec.rendering.images.kube-controller-manager",
         ],
         writes: &[
             "ASSETS/kube-controller-manager/",
@@ -42,6 +43,8 @@ pub(crate) static STEP: Stage = Stage {
 bootlace render kube-controller-manager --asset-input-dir ASSETS/tls \\
   --asset-output-dir ASSETS/kube-controller-manager
 cp ASSETS/kube-controller-manager/bootstrap-manifests/* ASSETS/bootstrap-manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.kube-controller-manager names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-kube-controller-manager-operator\"]' ASSETS/records/release.json)
 POLICY=$(jq -r '.images[\"cluster-policy-controller\"]' ASSETS/records/release.json)

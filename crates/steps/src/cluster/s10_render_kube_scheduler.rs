@@ -28,6 +28,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/tls/",
             "ASSETS/auth/scheduler.conf",
             "ASSETS/records/release.json",
+            "spec.rendering.images.kube-scheduler",
         ],
         writes: &[
             "ASSETS/kube-scheduler/",
@@ -39,6 +40,8 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render kube-scheduler --asset-input-dir ASSETS/tls --asset-output-dir ASSETS/kube-scheduler
 cp ASSETS/kube-scheduler/bootstrap-manifests/* ASSETS/bootstrap-manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.kube-scheduler names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-kube-scheduler-operator\"]' ASSETS/records/release.json)
 HYPERKUBE=$(jq -r '.images.hyperkube' ASSETS/records/release.json)

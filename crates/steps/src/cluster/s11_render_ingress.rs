@@ -27,7 +27,10 @@ pub(crate) static STEP: Stage = Stage {
               before this render in which the render never writes, so that a half-written result \
               of a killed run is taken for a whole one; our record is written last, and a render \
               that it does not list is done again.",
-        reads: &["ASSETS/records/copy-manifests.json"],
+        reads: &[
+            "ASSETS/records/copy-manifests.json",
+            "spec.rendering.images.ingress",
+        ],
         writes: &[
             "ASSETS/ingress/",
             "ASSETS/manifests/",
@@ -37,6 +40,8 @@ pub(crate) static STEP: Stage = Stage {
 # profile kubernetes
 bootlace render ingress --asset-input-dir ASSETS/manifests --asset-output-dir ASSETS/ingress
 cp ASSETS/ingress/manifests/* ASSETS/manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.ingress names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"cluster-ingress-operator\"]' ASSETS/records/release.json)
 podman run --rm --net=host --volume ASSETS:/assets:z \"$IMAGE\" render \\

@@ -37,6 +37,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/records/copy-manifests.json",
             "ASSETS/records/release.json",
             "spec.node, spec.network, spec.kubernetesVersion",
+            "spec.rendering.images.machine-config",
         ],
         writes: &[
             "ASSETS/mco-bootstrap/",
@@ -49,6 +50,8 @@ pub(crate) static STEP: Stage = Stage {
 bootlace render machine-config --asset-input-dir ASSETS/manifests \\
   --asset-output-dir ASSETS/mco-bootstrap
 cp ASSETS/mco-bootstrap/manifests/* ASSETS/manifests/
+# or by an image that podman runs, called in the same way and given only what it needs, if
+# spec.rendering.images.machine-config names one; `bootlace plan` shows the whole command
 # profile openshift
 IMAGE=$(jq -r '.images[\"machine-config-operator\"]' ASSETS/records/release.json)
 podman run --rm --net=host --user 0 --volume ASSETS:/assets:z \"$IMAGE\" bootstrap \\

@@ -8,7 +8,7 @@ use bootlace_model::path::TargetPath;
 use serde_json::Value;
 
 use crate::assets::asset;
-use crate::yaml;
+use crate::{documents, yaml};
 
 /// Stands in an object for the cluster's authority, in base64, which is not known when rendering.
 pub(super) const AUTHORITY: &str = "BASE64-OF-THE-AUTHORITY";
@@ -121,6 +121,40 @@ impl RenderedFile {
     pub(super) fn secret(mut self) -> Self {
         self.mode = 0o600;
         self
+    }
+
+    /// A file that somebody else rendered.
+    pub(crate) fn foreign(
+        path: &str,
+        content: Vec<u8>,
+        is_private: bool,
+        publish: Publish,
+    ) -> Self {
+        Self {
+            mode: if is_private { 0o600 } else { 0o644 },
+            ..Self::new(path, Content::Bytes(content), publish)
+        }
+    }
+
+    /// The same file, as somebody else rendered it.
+    pub(crate) fn rendered_elsewhere(&self, content: Vec<u8>, is_private: bool) -> Self {
+        let private = is_private || self.mode == 0o600;
+        Self {
+            merged: self.merged,
+            ..Self::foreign(&self.path, content, private, self.publish)
+        }
+    }
+
+    /// Returns the objects that others are given, where it holds some.
+    pub(crate) fn objects(&self) -> Option<Vec<Value>> {
+        match &self.content {
+            Content::Objects(objects) => Some(objects.clone()),
+            Content::Bytes(bytes) if self.publish != Publish::Nowhere => {
+                let documents = documents::documents(&self.path, bytes).ok()?;
+                Some(documents.into_iter().map(|it| it.value).collect())
+            }
+            Content::Bytes(_) | Content::Text(_) => None,
+        }
     }
 
     /// Returns what goes into the file; it may name files that do not exist yet.

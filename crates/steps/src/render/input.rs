@@ -91,7 +91,7 @@ impl<'a> RenderInput<'a> {
     }
 
     /// Returns where an image is pulled from.
-    pub(super) fn image(&self, name: &str) -> Result<&str, Fault> {
+    pub(crate) fn image(&self, name: &str) -> Result<&str, Fault> {
         self.release
             .images
             .get(name)

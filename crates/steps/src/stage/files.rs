@@ -5,6 +5,7 @@ use bootlace_model::effect::{Body, DropPath, Effect, Origin, PutFile};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::{Digest, StepId};
 use bootlace_model::node::Attributes;
+use bootlace_model::path::TargetPath;
 use bootlace_model::step::PlanError;
 use serde_json::Value;
 
@@ -13,7 +14,13 @@ use super::record::Rendered;
 use crate::assets::asset;
 use crate::cluster;
 use crate::copied::Copied;
-use crate::render::{Component, Content, Publish, RenderInput, RenderedFile, body_of};
+use crate::render::{Component, Publish, RenderInput, RenderedFile, body_of};
+
+/// Rendered files, and who rendered them.
+pub(super) struct Rendering {
+    pub(super) files: Vec<RenderedFile>,
+    pub(super) origin: Origin,
+}
 
 /// A file that a stage writes, below the asset folder.
 struct Wanted {
@@ -28,13 +35,13 @@ impl Stage {
         &self,
         component: &Component,
         input: &RenderInput<'_>,
-        rendered: Vec<RenderedFile>,
+        rendered: Rendering,
         before: Option<&[u8]>,
     ) -> Result<Vec<Effect>, PlanError> {
-        let settings = input.settings;
+        let (settings, origin) = (input.settings, rendered.origin);
         let copied = Copied::read(settings, input.copied.as_deref())?;
         let mut wanted = Vec::new();
-        for file in rendered {
+        for file in rendered.files {
             wanted.extend(self.published(settings, &copied, &file)?);
             wanted.push(Wanted {
                 path: format!("{}/{}", component.output, file.path),
@@ -54,20 +61,17 @@ impl Stage {
                 effects.push(Effect::DropPath(DropPath {
                     path: settings.paths.assets.join(path)?,
                     forget: None,
-                    origin: self.origin(),
+                    origin: origin.clone(),
                 }));
             }
         }
         for file in wanted {
-            effects.push(self.put(
-                settings.paths.assets.join(&file.path)?,
-                file.body,
-                file.mode,
-            ));
+            let path = settings.paths.assets.join(&file.path)?;
+            effects.push(put(path, file.body, file.mode, &origin));
         }
         // Last, so that a render that was cut off is not listed as whole.
         let record = Body::text(cluster::record(&list)?);
-        effects.push(self.put(asset(settings, self.record), record, 0o644));
+        effects.push(put(asset(settings, self.record), record, 0o644, &origin));
         Ok(effects)
     }
 
@@ -86,14 +90,17 @@ impl Stage {
         if file.publish == Publish::Manifests && copied.files.contains_key(name) {
             return Err(self.same_name(name).into());
         }
-        let body = match &file.content {
-            Content::Objects(objects) if !file.merged => {
-                let ours = |object: &&Value| copied.find(identity(object)).is_none();
-                let ours: Vec<Value> = objects.iter().filter(ours).cloned().collect();
-                if ours.is_empty() {
-                    return Ok(None);
+        let body = match file.objects() {
+            Some(objects) if !file.merged => {
+                let all = objects.len();
+                let ours = |object: &Value| copied.find(identity(object)).is_none();
+                let ours: Vec<Value> = objects.into_iter().filter(ours).collect();
+                match ours.len() {
+                    0 => return Ok(None),
+                    // As it was written, also by somebody else.
+                    some if some == all => file.body(settings)?,
+                    _ => body_of(&ours, settings)?,
                 }
-                body_of(&ours, settings)?
             }
             _ => file.body(settings)?,
         };
@@ -115,18 +122,19 @@ impl Stage {
             .hint("give your file another name; what it defines counts, whatever it is called")
     }
 
-    fn put(&self, path: bootlace_model::path::TargetPath, body: Body, mode: u32) -> Effect {
-        Effect::PutFile(PutFile {
-            path,
-            body,
-            attributes: Attributes::mode(mode),
-            origin: self.origin(),
-        })
-    }
-
-    fn origin(&self) -> Origin {
+    /// Says that what is rendered is this tool's own.
+    pub(super) fn built_in(&self) -> Origin {
         Origin::new("built-in", StepId::new(cluster::NAME, self.name).as_str())
     }
+}
+
+fn put(path: TargetPath, body: Body, mode: u32, origin: &Origin) -> Effect {
+    Effect::PutFile(PutFile {
+        path,
+        body,
+        attributes: Attributes::mode(mode),
+        origin: origin.clone(),
+    })
 }
 
 fn list(wanted: &[Wanted]) -> Rendered {

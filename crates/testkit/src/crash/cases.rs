@@ -37,10 +37,26 @@ pub fn cases() -> Vec<Case> {
         settings: env::settings(),
         prepare: sampler::world,
     }];
+    cases.extend(with_an_image());
     cases.extend(shipped(|about| {
         about.built && !matches!(about.undo, UndoPolicy::PointOfNoReturn { .. })
     }));
     cases
+}
+
+/// The renders of the sequence `cluster`, one of them by an image.
+fn with_an_image() -> Option<Case> {
+    Some(Case {
+        name: "cluster with an image that renders".into(),
+        sequence: bootlace_steps::sequence("cluster")?,
+        choice: Choice {
+            to: Some("render-machine-config".into()),
+            ..Choice::default()
+        },
+        ignore: vec![],
+        settings: env::image_settings(),
+        prepare: env::image_world,
+    })
 }
 
 /// Lists the shipped sequences that have a point of no return, to their very ends.
