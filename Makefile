@@ -4,7 +4,8 @@
 # openssl and systemctl are what tests compare with.
 TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
 # What tests start for real, beside what the lab builds and installs itself.
-TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2
+TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2 \
+	podman:podman docker-registry:docker-registry
 
 # rustup's home is not always on the path of a fresh machine.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
