@@ -21,6 +21,22 @@ impl Engine<'_> {
     ///
     /// A step that has begun in this run is not looked at: what is there may be its own.
     pub(crate) fn preflight(&self, steps: &[usize], state: Option<&RunState>) -> Result<(), Fault> {
+        self.refuse_unready(steps, state, |_| true)
+    }
+
+    /// Looks again, just before a step begins, at what may have changed since its run did.
+    pub(crate) fn preflight_again(&self, step: usize, state: &RunState) -> Result<(), Fault> {
+        // A program that fitted a moment ago still does, and asking it takes longer than all the rest.
+        let may_change = |test: &Test| !matches!(test, Test::Program { .. });
+        self.refuse_unready(&[step], Some(state), may_change)
+    }
+
+    fn refuse_unready(
+        &self,
+        steps: &[usize],
+        state: Option<&RunState>,
+        counts: fn(&Test) -> bool,
+    ) -> Result<(), Fault> {
         let mut problems: Vec<(Check, String)> = Vec::new();
         for position in steps {
             let step = self.sequence.steps[*position];
@@ -28,7 +44,7 @@ impl Engine<'_> {
             if state.is_some_and(|state| state.touched.contains(&id) || state.is_settled(&id)) {
                 continue;
             }
-            problems.extend(self.problems(step)?);
+            problems.extend(self.problems(step, counts)?);
         }
         let Some((first, problem)) = problems.first() else {
             return Ok(());
@@ -64,7 +80,7 @@ impl Engine<'_> {
         if state.touched.contains(&self.sequence.id(step.name())) {
             return Ok(None);
         }
-        let problems = self.problems(step)?;
+        let problems = self.problems(step, |_| true)?;
         let lines = problems.iter();
         let lines = lines.map(|(check, problem)| format!("[{}] {problem}", check.name));
         let lines: Vec<String> = lines.collect();
@@ -72,9 +88,14 @@ impl Engine<'_> {
     }
 
     /// Lists the checks of a step that fail and are not ignored.
-    fn problems(&self, step: &dyn Step) -> Result<Vec<(Check, String)>, Fault> {
+    fn problems(
+        &self,
+        step: &dyn Step,
+        counts: fn(&Test) -> bool,
+    ) -> Result<Vec<(Check, String)>, Fault> {
         let mut problems = Vec::new();
-        for check in step.checks(self.settings) {
+        let checks = step.checks(self.settings).into_iter();
+        for check in checks.filter(|check| counts(&check.test)) {
             let ignored = |name: &String| name == "all" || name.eq_ignore_ascii_case(&check.name);
             if self.options.ignore.iter().any(ignored) {
                 continue;

@@ -131,7 +131,7 @@ impl<'a> StepWork<'a> {
             .append(self.host(), vec![Record::StepStarted { step: id.clone() }])?;
         self.run
             .journal
-            .with_state(|state| self.engine.preflight(&[self.position], Some(state)))?;
+            .with_state(|state| self.engine.preflight_again(self.position, state))?;
         let facts = self.facts()?;
         let decision = self.step.plan(self.engine.settings, &facts);
         self.take_up(decision.map_err(plan_fault)?)

@@ -72,6 +72,10 @@ impl Machine for RealHost {
         products::has(self, product)
     }
 
+    fn products_there(&self, products: &[Product]) -> HostResult<Vec<Product>> {
+        products::there(self, products)
+    }
+
     fn remove_product(&self, product: &Product, within: Duration) -> HostResult<()> {
         products::remove(self, product, within)
     }

@@ -180,7 +180,7 @@ fn joiner(local: &Local) -> MachineSpec {
     let lab = &local.world.lab;
     let mut spec = local.world.spec("m2", 12);
     spec.address = Ipv4Addr::new(10, 90, 0, 12);
-    spec.binds.retain(|bind| bind.to != PathBuf::from(BOOTLACE));
+    spec.binds.retain(|bind| bind.to.as_os_str() != BOOTLACE);
     let mut seed = |path: &str, content: String| {
         spec.files.push(SeedFile {
             path: path.into(),

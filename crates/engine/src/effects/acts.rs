@@ -54,15 +54,12 @@ pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fa
 
 /// Lists the products other than paths that are there already.
 pub(crate) fn present(host: &dyn Host, effect: &Effect) -> Result<Vec<Product>, Fault> {
-    let mut present = Vec::new();
-    for product in effect.products() {
-        // A container never outlives its command: one that is there is what an earlier try left.
-        let lasts = product.path().is_none() && !matches!(product, Product::Container { .. });
-        if lasts && host.has_product(&product)? {
-            present.push(product);
-        }
-    }
-    Ok(present)
+    // A container never outlives its command: one that is there is what an earlier try left.
+    let lasts = |product: &Product| {
+        product.path().is_none() && !matches!(product, Product::Container { .. })
+    };
+    let lasting: Vec<Product> = effect.products().into_iter().filter(lasts).collect();
+    Ok(host.products_there(&lasting)?)
 }
 
 /// Removes a product of a started thing.

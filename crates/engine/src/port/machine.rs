@@ -33,6 +33,16 @@ pub trait Machine {
     ) -> HostResult<()>;
     /// Tells whether a product that is no path is there.
     fn has_product(&self, product: &Product) -> HostResult<bool>;
+    /// Lists those of several products that are there; all are no paths.
+    fn products_there(&self, products: &[Product]) -> HostResult<Vec<Product>> {
+        let mut there = Vec::new();
+        for product in products {
+            if self.has_product(product)? {
+                there.push(product.clone());
+            }
+        }
+        Ok(there)
+    }
     /// Removes a product that is no path, and returns when it is gone.
     fn remove_product(&self, product: &Product, within: Duration) -> HostResult<()>;
     /// Names who listens on a TCP port, if anybody does.

@@ -19,6 +19,27 @@ pub(super) fn has(host: &RealHost, product: &Product) -> HostResult<bool> {
     Ok(look(host, product)? == Some(true))
 }
 
+/// Lists those of several products that are there. `nft` is asked once for all tables.
+pub(super) fn there(host: &RealHost, products: &[Product]) -> HostResult<Vec<Product>> {
+    let mut tables = None;
+    let mut there = Vec::new();
+    for product in products {
+        let is_there = match product {
+            Product::PacketTable(table) if host.is_live() => {
+                if tables.is_none() {
+                    tables = Some(list_tables(host)?);
+                }
+                is_listed(tables.as_deref().unwrap_or_default(), table)
+            }
+            other => has(host, other)?,
+        };
+        if is_there {
+            there.push(product.clone());
+        }
+    }
+    Ok(there)
+}
+
 /// Looks whether a product is there; none if nobody answers who would know.
 fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
     Ok(match product {
@@ -34,7 +55,7 @@ fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
         // Those of the machine that runs do not belong to a root in a folder.
         _ if !host.is_live() => Some(false),
         Product::Interface(name) => Some(has_interface(name)?),
-        Product::PacketTable(table) => Some(has_table(host, table)?),
+        Product::PacketTable(table) => Some(is_listed(&list_tables(host)?, table)),
         Product::Cgroup(name) => Some(!cgroups::find(name)?.is_empty()),
     })
 }
@@ -101,15 +122,14 @@ fn has_interface(name: &str) -> HostResult<bool> {
     Ok(names.any(|(found, _)| found.trim() == name))
 }
 
-/// Tells whether there is a table of the packet filter; without `nft` there is none.
-fn has_table(host: &RealHost, table: &str) -> HostResult<bool> {
+/// Lists the tables of the packet filter, as `nft` does; without it there are none.
+fn list_tables(host: &RealHost) -> HostResult<String> {
     let what = "the tables of the packet filter";
     match host.succeed("list", what, &["nft", "list", "tables"], QUESTION) {
-        Ok(text) => Ok(is_listed(&text, table)),
         Err(HostError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(false)
+            Ok(String::new())
         }
-        Err(error) => Err(error),
+        listed => listed,
     }
 }
 
