@@ -45,6 +45,25 @@ fn a_machine_runs_programs_and_keeps_its_disk_through_a_power_cut() {
 
 #[test]
 #[ignore = "slow: boots a machine; needs root and `lab prepare`"]
+fn a_machine_boots_although_the_kernel_still_holds_its_interface() {
+    let rig = Rig::new();
+    let machine = rig.boot("m1", 11);
+    // Whoever holds a network namespace keeps its interfaces, as a kernel that is busy does.
+    let enter = machine.command(&["true"]).unwrap();
+    let mut words = enter.get_args().map(|word| word.to_string_lossy());
+    let leader = words.find_map(|word| Some(word.strip_prefix("--target=")?.to_owned()));
+    let held = std::fs::File::open(format!("/proc/{}/ns/net", leader.unwrap())).unwrap();
+    machine.kill().unwrap();
+    machine.boot().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let console = std::fs::read_to_string(machine.console()).unwrap();
+    assert!(console.contains("File exists"), "{console}");
+    drop(held);
+    machine.wait_booted(SOON).unwrap();
+}
+
+#[test]
+#[ignore = "slow: boots a machine; needs root and `lab prepare`"]
 fn a_machine_reboots_and_powers_off_in_good_order() {
     let rig = Rig::new();
     let machine = rig.boot("m1", 11);
