@@ -1,5 +1,6 @@
 //! Where everything is, once it is prepared: one record for each checkout, so that checkouts do not meet.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -158,9 +159,33 @@ pub(crate) fn prune(cache: &Cache, lock: &Lock) -> Result<(), LabError> {
         }
     }
     for product in ["payload", "store-own", "kubeadm"] {
+        let folder = cache.root().join(product);
+        used.extend(in_use(&folder)?);
         cache.prune(lock, product, &used)?;
     }
     Ok(())
+}
+
+/// Lists the products in a folder that a machine which runs has mounted.
+fn in_use(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(vec![]);
+    };
+    let products: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry?.path())).collect();
+    let products = products.map_err(LabError::file("list", folder))?;
+    let proc = Path::new("/proc");
+    let processes = fs::read_dir(proc).map_err(LabError::file("list", proc))?;
+    // Who ended in this moment, or belongs to somebody else, mounts nothing of ours.
+    let mounts = processes.filter_map(|entry| {
+        let mounts = entry.ok()?.path().join("mountinfo");
+        fs::read_to_string(mounts).ok()
+    });
+    let mounts: BTreeSet<String> = mounts.collect();
+    let is_mounted = |product: &PathBuf| {
+        let name = product.to_string_lossy();
+        mounts.iter().any(|text| text.contains(name.as_ref()))
+    };
+    Ok(products.into_iter().filter(is_mounted).collect())
 }
 
 /// Lists the folders of the cache that a record names and that change with each build of bootlace.

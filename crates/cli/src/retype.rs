@@ -9,8 +9,8 @@ use bootlace_model::step::{Choice, Sequence};
 use crate::args::Globals;
 
 /// Commands whose flags say where things lie.
-const PLACED: [&str; 10] = [
-    "explain", "plan", "run", "verify", "resume", "undo", "status", "log", "runs", "pki",
+const PLACED: [&str; 11] = [
+    "explain", "plan", "run", "verify", "resume", "undo", "reset", "status", "log", "runs", "pki",
 ];
 /// Commands that are about a sequence.
 const ON_SEQUENCE: [&str; 8] = [

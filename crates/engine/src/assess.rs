@@ -28,6 +28,8 @@ pub(crate) struct Past {
     commands: BTreeSet<String>,
     /// The newest effect that was performed.
     newest: Option<u64>,
+    /// Whether something lives that this run has started.
+    is_living: bool,
 }
 
 /// What has to be done for a step, by position among its wishes.
@@ -58,6 +60,7 @@ impl Past {
             open: open.collect(),
             commands: ran.map(|(_, name)| name.clone()).collect(),
             newest: state.newest_done.get(step).copied(),
+            is_living: !state.living.is_empty(),
         }
     }
 
@@ -106,6 +109,10 @@ pub(crate) fn assess(
                 matches!(effect, Effect::PutFile(_)) || is_ours(engine, past, &folders, effect)?
             }
             Standing::AlreadySo => false,
+            Standing::Missing if is_lost(engine, past, effect)? => {
+                conflicts.push(lost(effect));
+                false
+            }
             Standing::Missing => !past.ran(effect),
             Standing::Conflict(fault) => {
                 let ours = is_ours(engine, past, &folders, effect)?;
@@ -124,6 +131,28 @@ pub(crate) fn assess(
     }
     refuse(conflicts)?;
     Ok(assessment)
+}
+
+/// Tells whether a key is gone that this run has made, and on which something stands that runs.
+fn is_lost(engine: &Engine<'_>, past: &Past, effect: &Effect) -> Result<bool, Fault> {
+    let (Effect::MakeKey(make), Some(run)) = (effect, &past.run) else {
+        return Ok(false);
+    };
+    if !past.is_living || past.intent(effect).is_some() {
+        return Ok(false);
+    }
+    let written = last_written(engine, run, &make.path)?;
+    Ok(written.is_some_and(|written| written.exists()))
+}
+
+fn lost(effect: &Effect) -> Fault {
+    let key = effect.target();
+    Fault::refused(format!(
+        "the key {key} is gone, and a control plane that stands on it runs"
+    ))
+    .because("Another one would be trusted by nobody who holds a certificate of the first.")
+    .hint("put it back; the control plane has its copies in /etc/kubernetes/pki")
+    .hint("or `bootlace undo cluster` and begin anew")
 }
 
 /// Tells whether this run wrote what is there, and nobody changed it since.

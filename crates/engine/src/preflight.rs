@@ -268,5 +268,6 @@ fn is_node_name(name: &str) -> bool {
             && !part.starts_with('-')
             && !part.ends_with('-')
     };
-    name.len() <= 253 && name.split('.').all(part)
+    // It is also the value of a label, which is shorter than a name may be.
+    name.len() <= 63 && name.split('.').all(part)
 }

@@ -1,6 +1,7 @@
 //! Which step runs when: those that do not need each other side by side, within bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use bootlace_model::fault::{Fault, FaultKind};
@@ -82,8 +83,8 @@ fn one_by_one(engine: &Engine<'_>, run: &OpenRun, todo: &[usize]) -> Tally {
             tally.stopped = true;
             break;
         }
-        let (work, result) = to_its_end(engine, run, position);
-        if !tally.count(work, result) {
+        let (work, ended) = to_its_end(engine, run, position, || false);
+        if !tally.count(work, ended) {
             break;
         }
     }
@@ -95,33 +96,34 @@ fn side_by_side(engine: &Engine<'_>, run: &OpenRun, todo: &[usize]) -> Tally {
     let mut waiting = Waiting::new(engine, run, todo);
     let mut tally = Tally::default();
     let (sender, receiver) = mpsc::channel();
+    let going = AtomicBool::new(true);
+    let goes = || going.load(Ordering::Relaxed);
     std::thread::scope(|scope| {
         let mut running = 0;
-        let mut going = true;
         loop {
-            while going && running < engine.options.jobs.max(1) {
+            while goes() && running < engine.options.jobs.max(1) {
                 let Some(position) = waiting.take_ready() else {
                     break;
                 };
                 let sender = sender.clone();
                 running += 1;
                 scope.spawn(move || {
-                    let (work, result) = to_its_end(engine, run, position);
+                    let (work, ended) = to_its_end(engine, run, position, || !goes());
                     // The receiver lives as long as a step runs.
-                    drop(sender.send((position, work, result)));
+                    drop(sender.send((position, work, ended)));
                 });
             }
             if running == 0 {
                 break;
             }
-            let Ok((position, work, result)) = receiver.recv() else {
+            let Ok((position, work, ended)) = receiver.recv() else {
                 break;
             };
             running -= 1;
-            if tally.count(work, result) {
+            if tally.count(work, ended) {
                 waiting.settle(position);
             } else {
-                going = false;
+                going.store(false, Ordering::Relaxed);
             }
         }
     });
@@ -153,13 +155,16 @@ fn interleaved(engine: &Engine<'_>, run: &OpenRun, todo: &[usize], seed: u64) ->
             break;
         };
         match work.turn() {
+            Ok(Turn::More) if work.is_waiting() && !going => {
+                tally.count(work.performed, Ended::Abandoned);
+            }
             Ok(Turn::More) => drop(running.insert(position, work)),
             Ok(Turn::Over) => {
-                tally.count(work.performed, Ok(()));
+                tally.count(work.performed, Ended::Over);
                 waiting.settle(position);
             }
             Err(fault) => {
-                tally.count(work.performed, Err(fault));
+                tally.count(work.performed, Ended::Failed(fault));
                 going = false;
             }
         }
@@ -167,34 +172,52 @@ fn interleaved(engine: &Engine<'_>, run: &OpenRun, todo: &[usize], seed: u64) ->
     tally
 }
 
-fn to_its_end(engine: &Engine<'_>, run: &OpenRun, position: usize) -> (u64, Result<(), Fault>) {
+/// How a step ended.
+enum Ended {
+    Over,
+    Failed(Fault),
+    /// It waited for something while another step failed, and is waited for by `resume` again.
+    Abandoned,
+}
+
+/// Works on a step to its end; if it only waits, no longer than the others go well.
+fn to_its_end(
+    engine: &Engine<'_>,
+    run: &OpenRun,
+    position: usize,
+    is_hopeless: impl Fn() -> bool,
+) -> (u64, Ended) {
     let mut work = StepWork::new(engine, run, position);
     loop {
         match work.turn() {
+            Ok(Turn::More) if work.is_waiting() && is_hopeless() => {
+                return (work.performed, Ended::Abandoned);
+            }
             Ok(Turn::More) => {}
-            Ok(Turn::Over) => return (work.performed, Ok(())),
-            Err(fault) => return (work.performed, Err(fault)),
+            Ok(Turn::Over) => return (work.performed, Ended::Over),
+            Err(fault) => return (work.performed, Ended::Failed(fault)),
         }
     }
 }
 
 impl Tally {
     /// Counts a step that ended; tells whether the schedule goes on.
-    fn count(&mut self, effects: u64, result: Result<(), Fault>) -> bool {
+    fn count(&mut self, effects: u64, ended: Ended) -> bool {
         self.effects += effects;
-        match result {
-            Ok(()) => {
+        match ended {
+            Ended::Over => {
                 self.steps += 1;
                 true
             }
-            Err(fault) if fault.kind == FaultKind::Stopped => {
+            Ended::Failed(fault) if fault.kind == FaultKind::Stopped => {
                 self.stopped = true;
                 false
             }
-            Err(fault) => {
+            Ended::Failed(fault) => {
                 self.faults.push(fault);
                 false
             }
+            Ended::Abandoned => false,
         }
     }
 }

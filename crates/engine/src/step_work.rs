@@ -112,6 +112,11 @@ impl<'a> StepWork<'a> {
         result.map_err(|fault| self.failed(fault))
     }
 
+    /// Tells whether nothing is left to do but to wait.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting_for.is_some() && matches!(self.phase, Phase::Verify { .. })
+    }
+
     fn host(&self) -> &'a dyn Host {
         self.engine.host
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::effect::EffectKind;
 use crate::fault::Fault;
 use crate::ids::{BootId, RunId, StepId};
 use crate::record::{Before, EffectRecord, Line, Outcome, Record};
@@ -83,6 +84,8 @@ pub struct RunState {
     pub commands_done: BTreeSet<(StepId, String)>,
     /// The newest effect of each step that was performed.
     pub newest_done: BTreeMap<StepId, u64>,
+    /// Steps that started a unit or gave an API its objects: something lives that stands on earlier steps.
+    pub living: BTreeSet<StepId>,
     /// Steps of which at least one effect was intended: what they find may be their own.
     pub touched: BTreeSet<StepId>,
     /// The number of the next effect.
@@ -211,6 +214,12 @@ impl RunState {
     fn apply_done(&mut self, n: u64, Pending { step, effect, .. }: Pending) {
         let newest = self.newest_done.entry(step.clone()).or_default();
         *newest = n.max(*newest);
+        if matches!(
+            effect.kind,
+            EffectKind::StartUnit | EffectKind::ApplyObjects
+        ) {
+            self.living.insert(step.clone());
+        }
         if effect.kind.is_act() {
             self.commands_done.insert((step, effect.target));
         }
@@ -258,6 +267,7 @@ impl RunState {
                 let gone = |fact: &String| self.fact_steps.get(fact) == Some(&step);
                 self.facts.retain(|fact, _| !gone(fact));
                 self.touched.remove(&step);
+                self.living.remove(&step);
                 self.newest_done.remove(&step);
                 self.steps.remove(&step);
             }

@@ -34,7 +34,7 @@ impl Default for Options {
         Self {
             access: Access::default(),
             release_manifests: "/release-manifests".into(),
-            resync: Duration::from_mins(3),
+            resync: Duration::from_secs(30),
             health_port: 0,
             once: false,
             timeout: Duration::from_mins(5),

@@ -84,7 +84,11 @@ fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result
     let style = session.console.stderr();
     let retype = &session.retype;
     let checks = (retype.line("verify"), "checks that everything still holds");
-    let undo = (retype.line("undo"), "takes it back");
+    let undo = if engine.is_past_return()? {
+        (retype.line("reset"), "gives the machine back")
+    } else {
+        (retype.line("undo"), "takes it back")
+    };
     if report.steps_done == 0 {
         let text = format!("Nothing to do: run {} completed earlier.\n", report.run);
         return Ok(format!("{text}{}", next::text(&[checks, undo], style)));

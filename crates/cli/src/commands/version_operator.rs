@@ -21,7 +21,7 @@ pub(crate) struct VersionOperator {
     #[arg(default_value = "/release-manifests")]
     release_manifests: PathBuf,
     /// How many seconds until it looks again whether everything is as it should be
-    #[arg(long, value_name = "SECONDS", default_value_t = 180)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     resync: u64,
     /// The port of /healthz on 127.0.0.1; 0 is none

@@ -1,5 +1,9 @@
 //! Giving a machine back: before the hand-over by `undo`, after it by `reset`.
 
+use std::path::Path;
+
+use bootlace_machines::{BOOTLACE, Bind};
+
 use crate::snapshot::Snapshot;
 use crate::world::{Node, World};
 
@@ -12,6 +16,9 @@ const STANDING: [&str; 5] = [
     "unit ",
 ];
 
+/// Where the machine sees the scripts.
+const SCRIPTS: &str = "/opt/scripts";
+
 #[test]
 #[ignore = "slow: two clusters on a machine, one after the other"]
 fn a_machine_is_given_back_as_it_was() {
@@ -19,6 +26,7 @@ fn a_machine_is_given_back_as_it_was() {
     // Without images, so that those that a run brings are seen to go.
     let mut spec = world.spec("m1", 11);
     spec.images = None;
+    spec.binds.push(scripts());
     let node = world.create(spec);
     node.boot();
     let bare = Snapshot::of(&node);
@@ -34,6 +42,12 @@ fn a_machine_is_given_back_as_it_was() {
     no_secret_is_kept(&node);
     node.ends_with(0, &["undo", "cluster"]);
 
+    // By hand and stage by stage, as one who learns does it; then the rest at once.
+    for script in ["render-all.sh", "start-bootstrap.sh"] {
+        node.sh(&format!("BOOTLACE={BOOTLACE} {SCRIPTS}/{script}"));
+    }
+    assert_eq!(node.step("start-control-plane"), "done");
+    assert_eq!(node.step("verify-api"), "todo");
     node.ends_with(0, &["run", "cluster"]);
     assert!(node.is_ready());
     undo_is_refused(&node);
@@ -41,6 +55,16 @@ fn a_machine_is_given_back_as_it_was() {
     node.ends_with(0, &["reset", "--yes"]);
     bare.must_be_back(&node, "reset");
     no_secret_is_kept(&node);
+}
+
+/// Shows the machine the scripts of the repository.
+fn scripts() -> Bind {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+    Bind {
+        from: from.canonicalize().unwrap(),
+        to: SCRIPTS.into(),
+        read_only: true,
+    }
 }
 
 /// Past the hand-over undo says so, and changes nothing.

@@ -126,6 +126,11 @@ impl Bench {
         Snapshot::of_fake(host, from_ref(self.state()))
     }
 
+    /// Returns the asset folder.
+    pub fn assets(&self) -> &TargetPath {
+        &self.case.settings.paths.assets
+    }
+
     /// Returns the state folder.
     pub fn state(&self) -> &TargetPath {
         &self.case.settings.paths.state

@@ -13,6 +13,7 @@ mod cluster;
 mod images;
 mod products;
 mod replan;
+mod side_by_side;
 mod single;
 mod symptoms;
 

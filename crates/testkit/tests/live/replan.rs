@@ -33,3 +33,29 @@ fn nothing_before_the_point_of_no_return_is_planned_again_behind_it() -> Result<
     );
     Ok(())
 }
+
+#[test]
+fn a_key_on_which_something_stands_that_runs_is_not_made_anew() -> Result<(), Wrong> {
+    let mut cases = one_way_cases().into_iter();
+    let case = cases.find(|case| case.name.starts_with("cluster with defaults"));
+    let bench = Bench::new(case.ok_or_else(|| Wrong("the sequence is gone".into()))?, 1)?;
+    let host = bench.machine();
+    let key = format!("{}/tls/ca.key", bench.assets());
+    let mut options = bench.options();
+    let mut run_to = |step: &str| {
+        options.choice.to = Some(step.into());
+        options.replan = host
+            .set_up(|world| Ok(world.exists("/var/lib/bootlace/lock")))
+            .unwrap();
+        bench.engine(&host, &options).run().map(drop)
+    };
+    run_to("render-machine-config").unwrap();
+    host.set_up(|world| world.remove(&key)).unwrap();
+    run_to("verify-api").unwrap();
+    host.set_up(|world| world.remove(&key)).unwrap();
+    let fault = run_to("verify-api").unwrap_err();
+    assert_eq!(fault.kind.exit_code(), 9, "{fault}");
+    assert!(fault.message.contains(&key), "{fault}");
+    assert!(!host.set_up(|world| Ok(world.exists(&key))).unwrap());
+    Ok(())
+}
