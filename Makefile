@@ -24,7 +24,7 @@ say = @printf '\n==> %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help up down lab test check soak bench build release doc tools
+.PHONY: help up down lab go test check soak bench build release doc tools
 
 help: ## List the targets
 	@echo 'usage: make TARGET'
@@ -38,9 +38,14 @@ down: ## Remove what `up` made, and nothing else
 	@[ -x $(BINARY) ] || $(CARGO) build --release --locked -p bootlace
 	@$(BINARY) down
 
-lab: release ## Build Kubernetes, images, a release and a machine's root, once
+# Said before the long build, which is in vain without it.
+go:
+	@PATH="$$PATH:/usr/local/go/bin" command -v go >/dev/null || \
+		echo 'note: Go is not found, and Kubernetes is built with it: install it before this goes far' >&2
+
+lab: go release ## Build Kubernetes, images, a release and a machine's root, once
 	$(call say,lab: real Kubernetes and real machines; what is cached is reused)
-	$(CARGO) run --quiet --locked -p bootlace-lab -- prepare $(LAB)
+	$(CARGO) run --locked -p bootlace-lab -- prepare $(LAB)
 	@$(CARGO) run --quiet --locked -p bootlace-lab -- show > target/lab.json
 
 check: tools ## The inner loop: format, lints, layers, generated files, quick tests

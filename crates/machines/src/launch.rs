@@ -14,8 +14,7 @@ use crate::{MachineError, Result};
 const STARTS_WITHIN: Duration = Duration::from_secs(10);
 
 /// The supervisor of a machine: joins the groups that are named before `--`, then runs the machine,
-/// again when it was rebooted, which systemd-nspawn tells by its exit code 133, and again while the
-/// kernel has not yet removed the interface of the same machine that was killed a moment ago.
+/// again when it was rebooted, which systemd-nspawn tells by its exit code 133.
 const SUPERVISOR: &str = r#"state=$1 network=$2
 shift 2
 while [ "$1" != -- ]; do
@@ -24,15 +23,10 @@ while [ "$1" != -- ]; do
 done
 shift
 : > "$state/started"
-tries=0
 while :; do
     nsenter --net="$network" "$@" </dev/null >>"$state/console.log" 2>&1
     code=$?
-    [ $code -eq 133 ] && continue
-    [ $code -eq 1 ] && [ $tries -lt 100 ] || break
-    tail -c 1000 "$state/console.log" | grep -q 'veth interfaces.*File exists' || break
-    tries=$((tries + 1))
-    sleep 0.1
+    [ $code -eq 133 ] || break
 done
 echo $code > "$state/exit.new"
 mv "$state/exit.new" "$state/exit"

@@ -83,12 +83,14 @@ impl Machine {
         cgroups::remove(&groups, ENDS_WITHIN)?;
         let groups = self.lab.make_groups(&lock, self.name())?;
         network::ensure(self.lab.folder())?;
+        let container = self.lab.id().container(self.name());
+        network::drop_interface(self.lab.folder(), &container)?;
         self.mount()?;
         let launch = Launch {
             lab: self.lab.folder(),
             places: &self.places,
             record: &self.record,
-            container: self.lab.id().container(self.name()),
+            container,
             groups: &groups,
         };
         launch.start()

@@ -27,6 +27,9 @@ ip address replace "$2" dev "$1"
 ip link set "$1" up
 "#;
 
+/// Removes an interface that is there.
+const DROP: &str = r#"! ip link show dev "$1" >/dev/null 2>&1 || ip link delete dev "$1""#;
+
 /// Returns the file at which the namespace of a folder is mounted.
 pub(crate) fn namespace(folder: &Path) -> PathBuf {
     folder.join("network")
@@ -48,6 +51,20 @@ pub(crate) fn ensure(folder: &Path) -> Result<()> {
     let arguments = arguments.map(OsString::from);
     let arguments: Vec<_> = [enter].into_iter().chain(arguments).collect();
     tools::run(maker, &arguments)
+}
+
+/// Removes what a machine that was killed left of its interface, if it left anything.
+///
+/// The kernel does it by itself only when nothing holds the machine's namespace any more, and connections
+/// that were cut in the middle hold it for minutes.
+pub(crate) fn drop_interface(folder: &Path, container: &str) -> Result<()> {
+    let mut enter = OsString::from("--net=");
+    enter.push(namespace(folder));
+    // A name that is too long for an interface is its other name.
+    let interface = format!("vb-{container}");
+    let arguments = ["sh", "-c", DROP, "sh", &interface].map(OsString::from);
+    let arguments: Vec<_> = [enter].into_iter().chain(arguments).collect();
+    tools::run("nsenter", &arguments)
 }
 
 fn make_empty(file: &Path) -> Result<()> {

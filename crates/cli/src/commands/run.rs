@@ -80,6 +80,9 @@ fn tell(session: &Session, engine: &Engine<'_>, report: Option<&RunReport>) -> R
     Ok(())
 }
 
+/// Set by `up` for the run inside of its machine, whose hints nobody outside could follow.
+pub(crate) const INSIDE: &str = "BOOTLACE_INSIDE";
+
 fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result<String, Fault> {
     let style = session.console.stderr();
     let retype = &session.retype;
@@ -89,9 +92,13 @@ fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result
     } else {
         (retype.line("undo"), "takes it back")
     };
+    let hints = match std::env::var_os(INSIDE) {
+        Some(_) => String::new(),
+        None => next::text(&[checks, undo], style),
+    };
     if report.steps_done == 0 {
         let text = format!("Nothing to do: run {} completed earlier.\n", report.run);
-        return Ok(format!("{text}{}", next::text(&[checks, undo], style)));
+        return Ok(format!("{text}{hints}"));
     }
     let status_view = engine.status()?;
     let done = format!(
@@ -101,10 +108,7 @@ fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result
         duration(report.millis)
     );
     let times = status::times(&status_view, style);
-    Ok(format!(
-        "\n{done}{times}{}",
-        next::text(&[checks, undo], style)
-    ))
+    Ok(format!("\n{done}{times}{hints}"))
 }
 
 fn stopped(report: &RunReport) -> Fault {

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use bootlace_machines::{API_PORT, BOOTLACE, ClusterMachine, Machine, MachineName, Machines};
 use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_report::next;
 
 use super::lab::Lab;
 use super::{fault, folder};
 use crate::args::{Progress, Up};
+use crate::commands::run::INSIDE;
 use crate::error::Ending;
 use crate::session::Session;
 
@@ -20,6 +22,11 @@ const NAME: &str = "m1";
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 11);
 /// How long a machine may take to boot.
 const BOOTS: Duration = Duration::from_mins(1);
+/// How long the API of a cluster that was made earlier may take to answer after a boot.
+const ANSWERS: Duration = Duration::from_mins(2);
+/// What the hints of a run inside of the machine mean for whoever is outside.
+const FROM_HERE: &str = "\nThat was inside of the machine m1. From here `bootlace up` goes on, and \
+                         `bootlace down` removes it.\n";
 /// The sample add-on.
 const SAMPLE: &str = include_str!("../../../../../dist/add-ons/sample/10-web.yaml");
 
@@ -41,19 +48,42 @@ pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
     machine.wait_booted(BOOTS).map_err(fault)?;
     let booted = began.elapsed();
     let code = run_inside(session, &machine, args)?;
+    let console = &session.console;
     if code != 0 {
+        console.say(FROM_HERE);
         return Ok(Ending::Code(code));
     }
+    wait_answers(&machine)?;
     let kubeconfig = reach(&machines, &machine, &folder)?;
-    let console = &session.console;
     let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
     console.say(&format!(
         "\nUp in {}; of that the machine took {} to boot.\n",
         seconds(began.elapsed()),
         seconds(booted)
     ));
+    let down = [("bootlace down".to_owned(), "removes all of it")];
+    console.say(&next::text(&down, console.stderr()));
     console.write(&format!("export KUBECONFIG={}\n", kubeconfig.display()))?;
     Ok(Ending::Done)
+}
+
+/// Waits until the API answers: after a boot the run is complete, and its cluster still begins.
+fn wait_answers(machine: &Machine) -> Result<(), Fault> {
+    let words = [BOOTLACE, "verify", "cluster", "--only", "verify-api", "-q"];
+    let began = Instant::now();
+    loop {
+        let finished = machine.run(&words, ANSWERS).map_err(fault)?;
+        if finished.code == 0 {
+            return Ok(());
+        }
+        if began.elapsed() > ANSWERS {
+            let what = format!("the API did not answer within {} s", ANSWERS.as_secs());
+            let mut late = Fault::new(FaultKind::Deadline, what);
+            late.details = finished.stderr.lines().map(ToOwned::to_owned).collect();
+            return Err(late.hint("`bootlace up` looks again; `bootlace down` removes the cluster"));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }
 
 fn create(machines: &Machines) -> Result<Machine, Fault> {
@@ -93,6 +123,7 @@ fn run_inside(session: &Session, machine: &Machine, args: &Up) -> Result<u8, Fau
     words.extend(session.globals.verbose.then_some("--verbose"));
     words.extend(args.pause.then_some("--pause"));
     let mut command = machine.command(&words).map_err(fault)?;
+    command.env(INSIDE, "1");
     let status = command.status().map_err(|error| {
         let message = format!("cannot enter the machine: {error}");
         Fault::new(FaultKind::StepFailed, message)
