@@ -49,7 +49,11 @@ const SCENES: [Scene; 2] = [
         name: "up",
         file: "docs/pictures/up.svg",
         place: "/var/lib/bootlace/up",
-        commands: &["eval $(bootlace up)", "kubectl get pods -A"],
+        commands: &[
+            "eval $(bootlace up)",
+            "kubectl get nodes",
+            "kubectl get pods -n sample",
+        ],
         then: "bootlace down",
     },
 ];
