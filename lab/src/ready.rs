@@ -242,6 +242,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_mounted_somewhere_is_in_use() {
+        let mounted = in_use(Path::new("/")).unwrap();
+        assert!(mounted.contains(&PathBuf::from("/proc")), "{mounted:?}");
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("product")).unwrap();
+        assert_eq!(in_use(folder.path()).unwrap(), Vec::<PathBuf>::new());
+    }
+
+    #[test]
     fn a_lab_is_ready_while_its_sources_and_products_are() {
         let (_folder, cache) = cache();
         let sources = Sources::own();

@@ -19,6 +19,11 @@ use super::state::State;
 impl State {
     /// Answers a question, if anybody is there to answer it.
     pub(super) fn ask_cluster(&mut self, request: &ApiRequest<'_>) -> HostResult<ApiAnswer> {
+        let silent = |ailment: &Ailment| matches!(ailment, Ailment::ApiSilent).then_some(());
+        if self.running.ailing(silent).is_some() {
+            self.pass_time(request.within);
+            return Err(refuses(trust::server(request.credentials)));
+        }
         let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
         let Some((route, found)) = routes::find(path) else {
             self.reach_api(request.credentials)?;

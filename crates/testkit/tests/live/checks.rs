@@ -125,6 +125,12 @@ fn each_check_refuses_what_it_is_for() {
         ),
         (None, Test::FolderRoot, "not a folder"),
         (None, Test::NodeName(Some("No_Name".into())), "No_Name"),
+        // Each part is short enough, but the whole is the value of a label.
+        (
+            None,
+            Test::NodeName(Some(["a"; 33].join("."))),
+            "cannot be the name of a node",
+        ),
     ] {
         let attempt = Try::new(
             vec![start("lasting.service", vec![])],

@@ -1,6 +1,10 @@
-//! Planning again what a cluster stands on.
+//! Looking again, and planning again, what a cluster stands on.
 
+use std::time::Duration;
+
+use bootlace_engine::port::Host as _;
 use bootlace_testkit::crash::{Bench, Wrong, one_way_cases};
+use bootlace_testkit::fake::Ailment;
 
 #[test]
 fn nothing_before_the_point_of_no_return_is_planned_again_behind_it() -> Result<(), Wrong> {
@@ -57,5 +61,23 @@ fn a_key_on_which_something_stands_that_runs_is_not_made_anew() -> Result<(), Wr
     assert_eq!(fault.kind.exit_code(), 9, "{fault}");
     assert!(fault.message.contains(&key), "{fault}");
     assert!(!host.set_up(|world| Ok(world.exists(&key))).unwrap());
+    Ok(())
+}
+
+#[test]
+fn an_api_that_says_nothing_is_asked_once_by_verify() -> Result<(), Wrong> {
+    let mut cases = one_way_cases().into_iter();
+    let case = cases.find(|case| case.name.starts_with("cluster with defaults"));
+    let bench = Bench::new(case.ok_or_else(|| Wrong("the sequence is gone".into()))?, 1)?;
+    let host = bench.finished_machine()?;
+    host.ail(Ailment::ApiSilent);
+    let began = host.now();
+    let view = bench.engine(&host, &bench.options()).verify().unwrap();
+    let took = host.now().duration_since(began).unsigned_abs();
+    let missed = view.checks.iter().filter(|check| !check.ok);
+    let missed: Vec<&str> = missed.map(|check| check.found.as_str()).collect();
+    assert!(missed.len() > 10, "{missed:?}");
+    // Once for each way to it, of which there are few.
+    assert!(took < Duration::from_secs(30), "{took:?}");
     Ok(())
 }

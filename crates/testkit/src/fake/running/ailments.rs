@@ -40,6 +40,8 @@ pub enum Ailment {
     },
     /// The API answers, but never says that it is ready.
     ApiNeverReady,
+    /// The API takes every question and answers none.
+    ApiSilent,
     /// The API's certificate cannot be trusted.
     ApiUntrusted {
         /// Why.
