@@ -1,12 +1,15 @@
 //! A machine that is not ready is left alone, unless somebody insists.
 
+use bootlace_engine::port::Machine as _;
 use bootlace_model::check::{Check, Test};
+use bootlace_model::effect::{Body, Effect, MakeDirectory, PutFile};
 use bootlace_model::fault::FaultKind;
+use bootlace_model::node::Attributes;
 use bootlace_testkit::crash::Wrong;
 use bootlace_testkit::fake::{Ailment, FakeHost};
 use bootlace_testkit::tree::Snapshot;
 
-use super::single::{Try, at, start};
+use super::single::{Try, at, origin, start, unit};
 
 fn check(name: &str, test: Test) -> Check {
     Check {
@@ -161,4 +164,33 @@ fn a_step_that_has_begun_does_not_find_its_own_things_in_the_way() -> Result<(),
     host.heal();
     bench.must_finish(&host)?;
     bench.must_undo(&host)
+}
+
+#[test]
+fn a_step_looks_again_just_before_it_begins() {
+    // Nothing is in the way when the run begins; the first step brings it.
+    let first = Effect::PutFile(PutFile {
+        path: at("/var/lib/mine/file"),
+        body: Body::text("x"),
+        attributes: Attributes::mode(0o644),
+        origin: origin(),
+    });
+    let folder = Effect::MakeDirectory(MakeDirectory {
+        path: at("/var/lib/mine"),
+        attributes: Attributes::mode(0o755),
+        origin: origin(),
+    });
+    let second = vec![start("lasting.service", vec![])];
+    let empty = check("Empty", Test::Empty(at("/var/lib/mine")));
+    let attempt = Try::two_checked(vec![folder, first], second, vec![empty]);
+    let fault = attempt.run().unwrap_err();
+    assert_eq!(fault.kind.exit_code(), 4, "{fault}");
+    assert!(fault.message.contains("[Empty]"), "{fault}");
+    assert!(
+        !attempt
+            .host
+            .unit(&unit("lasting.service"))
+            .unwrap()
+            .is_active
+    );
 }

@@ -84,15 +84,20 @@ impl Try {
 
     /// Prepares the same machine, and two steps.
     pub(crate) fn two(first: Vec<Effect>, second: Vec<Effect>) -> Self {
-        let step = |name, needs, effects| Single {
+        Self::two_checked(first, second, vec![])
+    }
+
+    /// Like [`Try::two`]; the second looks at something before it begins.
+    pub(crate) fn two_checked(first: Vec<Effect>, second: Vec<Effect>, checks: Vec<Check>) -> Self {
+        let step = |name, needs, effects, checks| Single {
             name,
             needs,
             effects,
-            checks: vec![],
+            checks,
         };
         Self::of(vec![
-            step("single", &[], first),
-            step("second", &["single"], second),
+            step("single", &[], first, vec![]),
+            step("second", &["single"], second, checks),
         ])
     }
 
