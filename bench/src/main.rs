@@ -13,6 +13,7 @@
 mod builds;
 mod cluster;
 mod keys;
+mod memory;
 mod put_files;
 mod replay;
 mod start;

@@ -7,6 +7,7 @@ use bootlace_engine::{Engine, Options};
 use bootlace_host::RealHost;
 
 use crate::Outcome;
+use crate::memory::peak;
 use crate::put_files::{MANY, Nobody, settings, through_engine};
 use crate::table::Row;
 
@@ -18,8 +19,8 @@ const SHORT: usize = 10_000;
 /// Replays the journal below a root in a fresh process, and prints time and peak memory.
 pub(crate) fn child(root: &str) -> ExitCode {
     match replay(root) {
-        Ok((millis, kib)) => {
-            println!("{millis} {kib}");
+        Ok((millis, mib)) => {
+            println!("{millis} {mib}");
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -29,7 +30,7 @@ pub(crate) fn child(root: &str) -> ExitCode {
     }
 }
 
-fn replay(root: &str) -> Result<(f64, u64), Box<dyn std::error::Error>> {
+fn replay(root: &str) -> Result<(f64, f64), Box<dyn std::error::Error>> {
     let host = RealHost::builder().root(root).build();
     let (settings, options) = (settings(0)?, Options::new("bench"));
     let engine = Engine {
@@ -42,13 +43,8 @@ fn replay(root: &str) -> Result<(f64, u64), Box<dyn std::error::Error>> {
     let begin = Instant::now();
     engine.status()?;
     let millis = crate::table::millis(begin.elapsed());
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = peak
-        .and_then(|text| text.trim().strip_suffix(" kB"))
-        .unwrap_or("0")
-        .trim();
-    Ok((millis, kib.parse()?))
+    let mib = peak("self").ok_or("/proc does not tell the memory")?;
+    Ok((millis, mib))
 }
 
 fn measure(files: usize) -> Result<(f64, f64, usize), Box<dyn std::error::Error>> {
@@ -66,12 +62,12 @@ fn measure(files: usize) -> Result<(f64, f64, usize), Box<dyn std::error::Error>
             .arg(root.path())
             .output()?;
         let text = String::from_utf8(output.stdout)?;
-        let (millis, kib) = text
+        let (millis, mib) = text
             .trim()
             .split_once(' ')
             .ok_or("the child printed nothing")?;
         best = best.min(millis.parse()?);
-        memory = memory.max(kib.parse::<f64>()? / 1024.0);
+        memory = memory.max(mib.parse()?);
     }
     Ok((best, memory, lines))
 }

@@ -9,6 +9,8 @@ use bootlace_host::RealHost;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::memory::peak;
+
 /// How long it is rested between two looks.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 /// How long a cluster may take.
@@ -146,14 +148,4 @@ fn look_at(program: &Child, seen: &mut Seen) {
         let ticks: f64 = ticks.filter_map(|text| text.parse::<f64>().ok()).sum();
         seen.processor = ticks * 10.0;
     }
-}
-
-/// Returns the most memory that a process has had, in MiB.
-fn peak(id: &str) -> Option<f64> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: f64 = peak.trim().strip_suffix(" kB")?.trim().parse().ok()?;
-    Some(kib / 1024.0)
 }

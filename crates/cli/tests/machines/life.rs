@@ -69,15 +69,6 @@ impl Local {
             std::thread::sleep(Duration::from_millis(200));
         }
     }
-
-    fn image(&self, name: &str) -> String {
-        let list = self.world.lab.release.join("images/bundle.json");
-        let list: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(list).unwrap()).unwrap();
-        let mut images = list["images"].as_array().unwrap().iter();
-        let image = images.find(|image| image["name"] == name).unwrap();
-        image["reference"].as_str().unwrap().to_owned()
-    }
 }
 
 impl Drop for Local {
@@ -129,7 +120,7 @@ fn a_cluster_comes_up_is_used_grows_and_goes() {
 
 /// kubectl run, logs, exec, services and DNS, from this computer.
 fn pods_run_and_are_reached(local: &Local) {
-    let busybox = local.image("busybox");
+    let busybox = local.world.image("busybox");
     let web = "httpd -f -v -p 8080 -h /etc";
     local.kubectl(&format!("run web --image={busybox} --port=8080 -- {web}"));
     local.kubectl("expose pod web --port=80 --target-port=8080");
@@ -155,7 +146,7 @@ fn a_second_machine_joins(local: &Local, machines: &Machines, first: &Node) {
         said.matches(" Ready ").count() == 2
     });
     let node = r#"{"spec":{"nodeName":"m2"}}"#;
-    let image = local.image("busybox");
+    let image = local.world.image("busybox");
     local.kubectl(&format!(
         "run far --image={image} --overrides={node} --command -- sleep 3600"
     ));

@@ -82,7 +82,7 @@ const CASES: [Case; 5] = [
 #[ignore = "slow: a whole cluster on a machine"]
 fn each_wait_fails_without_what_it_waits_for() {
     let world = World::new();
-    let add_on = ADD_ON.replace("IMAGE", &image(&world, "busybox"));
+    let add_on = ADD_ON.replace("IMAGE", &world.image("busybox"));
     let broken = add_on.replace(
         "[sleep, infinity]",
         r#"[sh, -c, "echo no such luck; exit 3"]"#,
@@ -115,15 +115,6 @@ fn each_wait_fails_without_what_it_waits_for() {
         let back = mended.elapsed();
         eprintln!("{step}: noticed after {noticed:.1?}, well again after {back:.1?}");
     }
-}
-
-/// Returns how pods name an image of the release.
-fn image(world: &World, name: &str) -> String {
-    let list = std::fs::read(world.lab.release.join("images/bundle.json")).unwrap();
-    let list: Value = serde_json::from_slice(&list).unwrap();
-    let mut images = list["images"].as_array().unwrap().iter();
-    let image = images.find(|image| image["name"] == name).unwrap();
-    image["reference"].as_str().unwrap().to_owned()
 }
 
 /// Tells whether `verify` says that something of a step is not so, and ends with the code for that.

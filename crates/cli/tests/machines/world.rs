@@ -82,6 +82,15 @@ impl World {
         cluster.spec().unwrap()
     }
 
+    /// Returns how pods name an image of the release.
+    pub(crate) fn image(&self, name: &str) -> String {
+        let list = std::fs::read(self.lab.release.join("images/bundle.json")).unwrap();
+        let list: serde_json::Value = serde_json::from_slice(&list).unwrap();
+        let mut images = list["images"].as_array().unwrap().iter();
+        let image = images.find(|image| image["name"] == name).unwrap();
+        image["reference"].as_str().unwrap().to_owned()
+    }
+
     /// Makes a machine that is off.
     pub(crate) fn create(&self, spec: MachineSpec) -> Node {
         let machine = self.machines.create(spec).unwrap();
