@@ -1,14 +1,15 @@
 //! The inner loop of a developer: `make check` when warm, and a build after touching one step.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
+use crate::outside;
 use crate::table::{Row, millis};
 
 fn time(program: &str, arguments: &[&str]) -> Result<Duration, Box<dyn std::error::Error>> {
     let begin = Instant::now();
-    let status = Command::new(program)
+    let status = outside::command(program)
         .args(arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

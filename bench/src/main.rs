@@ -14,6 +14,7 @@ mod builds;
 mod cluster;
 mod keys;
 mod memory;
+mod outside;
 mod put_files;
 mod replay;
 mod start;

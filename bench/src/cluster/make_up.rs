@@ -1,10 +1,11 @@
 //! `make up` as a person types it, with everything cached.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 use tempfile::TempDir;
 
+use crate::outside;
 use crate::table::{Row, middle};
 
 /// Times `make up` on a state folder of its own, and takes it down again.
@@ -14,7 +15,7 @@ pub(super) fn run(peer: f64, rounds: usize) -> Result<Row, Box<dyn std::error::E
     for _ in 0..rounds {
         let state = TempDir::with_prefix_in("bootlace-bench-", "/var/tmp")?;
         let make = |target: &str| -> Result<(), Box<dyn std::error::Error>> {
-            let output = Command::new("make")
+            let output = outside::command("make")
                 .arg(target)
                 .env("BOOTLACE_STATE", state.path())
                 .stdin(Stdio::null())
