@@ -28,6 +28,9 @@ pub(super) fn text(pod_networks: &[String]) -> String {
                 "type": "bridge",
                 "bridge": "cni0",
                 "isGateway": true,
+                // A node that was deleted and joins again gets another part, and its bridge has the
+                // old one: without this no pod could start there any more.
+                "forceAddress": true,
                 // A pod that asks its own service gets its own packet back.
                 "hairpinMode": true,
                 "ipam": {"type": "host-local", "ranges": ranges, "routes": routes},
@@ -63,6 +66,7 @@ mod tests {
             bridge["ipam"]["routes"],
             json!([{"dst": "0.0.0.0/0"}, {"dst": "::/0"}])
         );
+        assert_eq!(bridge["forceAddress"], true);
         assert_eq!(config["plugins"][1]["type"], "portmap");
     }
 
