@@ -50,6 +50,7 @@ use bootlace_model::record::Outcome;
 use bootlace_model::step::{Choice, Sequence};
 use bootlace_model::view::{ExplainedStep, PlannedStep};
 pub use status::{begun_with, runs};
+pub use verify::Ways;
 
 use crate::port::Host;
 

@@ -16,7 +16,7 @@ use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 use bootlace_model::pki::{CertificateFacts, CertificateRequest, KeyAlgorithm};
 use bootlace_model::secret::Secret;
-pub use cluster::{ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials};
+pub use cluster::{ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HasRequest};
 pub use machine::{ContainerState, ContainerStatus, Machine, UnitActivity};
 
 /// Why something in the world could not be done.

@@ -1,5 +1,7 @@
 //! `verify`: are the expectations still met, and is everything still as it was left?
 
+mod objects;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -14,12 +16,23 @@ use bootlace_model::view::{CheckView, StepStateView, VerifyView};
 use crate::Engine;
 use crate::claims::{self, Finding};
 use crate::folders::Folders;
-use crate::history::deeds;
+use crate::history::{Deed, deeds};
 use crate::port::Host;
 use crate::store::Store;
 
 /// After how long an API that has not answered counts as silent.
 const SILENCE: Duration = Duration::from_secs(3);
+/// What is said of a question to an API that is silent.
+const NOT_ASKED: &str = "not asked: it did not answer a moment ago";
+
+/// Where a run stands between forth and back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ways {
+    /// It has passed its point of no return: nothing takes it back but giving the machine back.
+    pub past_return: bool,
+    /// Taking back was begun and not ended: nothing else can go on.
+    pub going_back: bool,
+}
 
 impl Engine<'_> {
     /// Evaluates the expectations of all finished steps again, and looks for drift.
@@ -30,7 +43,9 @@ impl Engine<'_> {
         let state = store.read(&run, &mut |_, _| {})?;
         let chosen = self.options.choice.of(self.sequence)?;
         let mut checks = Vec::new();
-        let left = self.as_left(&run)?;
+        let deeds = deeds(self, &run)?;
+        let given = objects::given(&deeds);
+        let left = as_left(deeds);
         let folders = Folders::new(self.host);
         let mut silent = Silent::default();
         for step in &self.sequence.steps[chosen] {
@@ -56,6 +71,10 @@ impl Engine<'_> {
                     because: expectation.because.into(),
                 });
             }
+            if let Some(given) = given.get(&id) {
+                let there = objects::checks(self.host, step.name(), given, &mut silent)?;
+                checks.extend(there);
+            }
             for (path, (_, wanted)) in left.iter().filter(|(_, (owner, _))| *owner == id) {
                 let now = folders.look(path)?;
                 checks.push(drift(step.name(), path, wanted, &now));
@@ -73,32 +92,37 @@ impl Engine<'_> {
     /// Tells whether the run has passed its point of no return, behind which nothing before it is
     /// planned again.
     pub fn is_past_return(&self) -> Result<bool, Fault> {
+        Ok(self.ways()?.past_return)
+    }
+
+    /// Tells which ways lead on from where the run stands.
+    pub fn ways(&self) -> Result<Ways, Fault> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         let state = store.read(&run, &mut |_, _| {})?;
-        Ok(self.passed_no_return(&state).is_some())
+        Ok(Ways {
+            past_return: self.passed_no_return(&state).is_some(),
+            going_back: state.undoing,
+        })
     }
+}
 
-    /// Returns what the run left at each path it touched, and which step touched it last.
-    fn as_left(
-        &self,
-        run: &bootlace_model::ids::RunId,
-    ) -> Result<BTreeMap<TargetPath, (StepId, NodeState)>, Fault> {
-        let mut left = BTreeMap::new();
-        for deed in deeds(self, run)? {
-            // What a program makes is its own affair; its expectations speak for it.
-            if deed.effect.kind.is_act() {
-                continue;
-            }
-            for node in deed.after.into_iter().flatten() {
-                if !node.state.exists() {
-                    forget_below(&mut left, &node.path);
-                }
-                left.insert(node.path, (deed.step.clone(), node.state));
-            }
+/// Returns what the run left at each path it touched, and which step touched it last.
+fn as_left(deeds: Vec<Deed>) -> BTreeMap<TargetPath, (StepId, NodeState)> {
+    let mut left = BTreeMap::new();
+    for deed in deeds {
+        // What a program makes is its own affair; its expectations speak for it.
+        if deed.effect.kind.is_act() {
+            continue;
         }
-        Ok(left)
+        for node in deed.after.into_iter().flatten() {
+            if !node.state.exists() {
+                forget_below(&mut left, &node.path);
+            }
+            left.insert(node.path, (deed.step.clone(), node.state));
+        }
     }
+    left
 }
 
 /// The ways to APIs that do not answer. One silence is enough: twenty of them would take minutes.
@@ -113,17 +137,24 @@ impl Silent {
         if self.0.contains(&api.access) {
             return Ok(Finding {
                 holds: false,
-                found: "not asked: it did not answer a moment ago".into(),
+                found: NOT_ASKED.into(),
                 hopeless: false,
             });
         }
         let began = host.now();
         let finding = claims::evaluate(host, claim)?;
-        let took = host.now().duration_since(began).unsigned_abs();
-        if !finding.holds && took >= SILENCE {
-            self.0.push(api.access.clone());
+        if !finding.holds {
+            self.note(host, &api.access, began);
         }
         Ok(finding)
+    }
+
+    /// Remembers who has not answered, if the question took long.
+    fn note(&mut self, host: &dyn Host, access: &Access, began: jiff::Timestamp) {
+        let took = host.now().duration_since(began).unsigned_abs();
+        if took >= SILENCE {
+            self.0.push(access.clone());
+        }
     }
 }
 

@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlace_engine::port::{
-    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HostError, HostResult,
+    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HasRequest, HostError,
+    HostResult,
 };
 use bootlace_model::ids::Digest;
 
@@ -75,6 +76,18 @@ impl Apis {
         }
     }
 
+    fn has(&self, request: &HasRequest<'_>, stop: &StopHandle) -> HostResult<Vec<bool>> {
+        let api = self.api(request.credentials)?;
+        let question = apply::there(&api, request.objects);
+        match self.network.wait_for(question, request.within, stop)? {
+            Some(answers) => answers,
+            None => Err(HostError::TimedOut {
+                what: format!("asking {} for objects", api.server()),
+                within: request.within,
+            }),
+        }
+    }
+
     fn api(&self, credentials: &Credentials) -> HostResult<Arc<Api>> {
         let digest = digest(credentials);
         // Nothing is left half done under this lock, so a panic elsewhere does not spoil it.
@@ -116,5 +129,9 @@ impl Cluster for RealHost {
 
     fn apply_objects(&self, request: &ApplyRequest<'_>) -> HostResult<Vec<Applied>> {
         self.apis.apply(request, &self.stop)
+    }
+
+    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
+        self.apis.has(request, &self.stop)
     }
 }

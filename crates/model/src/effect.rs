@@ -14,7 +14,9 @@ use std::time::Duration;
 
 pub use body::{Body, Part};
 pub use command::{AlreadyRan, CommandUndo, Product, RunCommand};
-pub use live::{Anew, ApiObject, ApplyObjects, Await, ImportImages, ObjectId, StartUnit};
+pub use live::{
+    Anew, ApiObject, ApplyObjects, Await, Given, GivenObject, ImportImages, ObjectId, StartUnit,
+};
 use serde::{Deserialize, Serialize};
 pub use unit::{SetUnit, UnitName, UnitState, Via};
 
@@ -326,6 +328,14 @@ impl Effect {
                 images.map(|image| Product::Image(image.clone())).collect()
             }
             _ => vec![],
+        }
+    }
+
+    /// Returns what an effect gives to an API that shall keep it.
+    pub fn given(&self) -> Option<&Given> {
+        match self {
+            Self::ApplyObjects(apply) => apply.lasting.as_ref(),
+            _ => None,
         }
     }
 

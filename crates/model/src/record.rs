@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::effect::{CommandUndo, Effect, EffectKind, Origin, Product};
+use crate::effect::{CommandUndo, Effect, EffectKind, Given, Origin, Product};
 use crate::fault::Fault;
 use crate::ids::{BootId, Digest, RunId, StepId};
 use crate::node::Node;
@@ -231,6 +231,9 @@ pub struct EffectRecord {
     /// What a command leaves behind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub products: Vec<Product>,
+    /// What an API was given and shall keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
     /// Why it cannot be taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_inverse: Option<String>,
@@ -245,6 +248,7 @@ impl From<&Effect> for EffectRecord {
             origin: effect.origin().clone(),
             undo: effect.counterpart(),
             products: effect.products(),
+            given: effect.given().cloned(),
             no_inverse: effect.no_inverse().map(ToOwned::to_owned),
         }
     }

@@ -59,7 +59,7 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
     let report = result?;
     told?;
     match report.outcome {
-        Outcome::Interrupted => Err(stopped(&report)),
+        Outcome::Interrupted => Err(stopped(&report, engine.is_past_return()?)),
         Outcome::Succeeded | Outcome::Failed | Outcome::Undone => Ok(Ending::Done),
     }
 }
@@ -111,10 +111,15 @@ fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result
     Ok(format!("\n{done}{times}{hints}"))
 }
 
-fn stopped(report: &RunReport) -> Fault {
+fn stopped(report: &RunReport, past_return: bool) -> Fault {
+    let back = if past_return {
+        "`bootlace reset` gives the machine back"
+    } else {
+        "`bootlace undo` takes back what was done so far"
+    };
     let message = format!("the run {} was stopped and can be resumed", report.run);
     Fault::new(FaultKind::Stopped, message)
         .because("what was done is journalled, and nothing is half done")
         .hint("`bootlace resume` goes on from here")
-        .hint("`bootlace undo` takes back what was done so far")
+        .hint(back)
 }

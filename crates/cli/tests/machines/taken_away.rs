@@ -115,6 +115,50 @@ fn each_wait_fails_without_what_it_waits_for() {
         let back = mended.elapsed();
         eprintln!("{step}: noticed after {noticed:.1?}, well again after {back:.1?}");
     }
+    deleted_objects_are_named_and_put_back(&node);
+}
+
+/// Deletes what steps gave to the API; `verify` names it and says what puts it back.
+fn deleted_objects_are_named_and_put_back(node: &Node) {
+    node.sh(&format!(
+        "{ADMIN} --namespace bootlace-system delete deployment version-operator && \
+         {ADMIN} --namespace default delete deployment app && {ADMIN} delete ingressclass --all"
+    ));
+    let verified = node.ends_with(6, &["verify", "cluster", "-o", "json"]);
+    let view: Value = serde_json::from_str(&verified.stdout).unwrap();
+    let checks = view["checks"].as_array().unwrap();
+    let gone: Vec<&Value> = checks
+        .iter()
+        .filter(|check| check["found"] == "it is gone")
+        .collect();
+    let text = |check: &Value, name: &str| check[name].as_str().unwrap().to_owned();
+    let mut named: Vec<String> = gone.iter().map(|check| text(check, "what")).collect();
+    named.sort();
+    assert_eq!(named.len(), 3, "{named:#?}");
+    assert_eq!(
+        named[0],
+        "the API has Deployment bootlace-system/version-operator"
+    );
+    assert_eq!(named[1], "the API has Deployment default/app");
+    assert!(
+        named[2].starts_with("the API has IngressClass "),
+        "{named:#?}"
+    );
+    for check in gone {
+        let because = text(check, "because");
+        let command = because.split('`').nth(1).unwrap();
+        node.sh(command);
+    }
+    node.wait("all is well again", NOTICES, |node| {
+        node.bootlace(&["verify", "cluster"]).code == 0
+    });
+    // What is the release's own comes back by itself.
+    let dns = format!("{ADMIN} --namespace kube-system");
+    node.sh(&format!("{dns} delete deployment coredns --wait=true"));
+    node.wait("the release is whole again", NOTICES, |node| {
+        let is_there = format!("{dns} rollout status deployment coredns --timeout=1s");
+        node.run(&["sh", "-c", &is_there]).code == 0
+    });
 }
 
 /// Tells whether `verify` says that something of a step is not so, and ends with the code for that.

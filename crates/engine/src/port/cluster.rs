@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bootlace_model::effect::{ApiObject, ObjectId};
+use bootlace_model::effect::{ApiObject, GivenObject, ObjectId};
 
 use super::HostResult;
 
@@ -15,6 +15,8 @@ pub trait Cluster {
     /// Definitions are waited for until they are served. What can get better is tried again until
     /// time is up, what cannot is reported at once; both are in the result, object by object.
     fn apply_objects(&self, request: &ApplyRequest<'_>) -> HostResult<Vec<Applied>>;
+    /// Tells for each object whether the API has it, whatever it holds.
+    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>>;
 }
 
 /// How an API is reached, with all contents at hand.
@@ -64,6 +66,17 @@ pub struct ApplyRequest<'a> {
     pub credentials: &'a Credentials,
     /// The objects, in the order in which they were written down.
     pub objects: &'a [ApiObject],
+    /// How long all of them together may take.
+    pub within: Duration,
+}
+
+/// Objects to ask for.
+#[derive(Debug)]
+pub struct HasRequest<'a> {
+    /// How the API is reached.
+    pub credentials: &'a Credentials,
+    /// The objects.
+    pub objects: &'a [GivenObject],
     /// How long all of them together may take.
     pub within: Duration,
 }

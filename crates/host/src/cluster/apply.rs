@@ -8,6 +8,7 @@ mod definitions;
 mod discovery;
 mod order;
 mod refusal;
+mod there;
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use self::attempt::attempt;
 use self::definitions::Definitions;
 use self::discovery::Discovery;
 use self::refusal::{Hope, Refusal};
+pub(super) use self::there::there;
 
 /// How many objects are under way at once.
 const AT_ONCE: usize = 8;

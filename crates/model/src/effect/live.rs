@@ -70,8 +70,29 @@ pub struct ApplyObjects {
     pub objects: Vec<ApiObject>,
     /// How long all of them together may take.
     pub within: Duration,
+    /// Which of them stay for as long as the cluster does, and how it is asked for them.
+    pub lasting: Option<Given>,
     /// Where they come from.
     pub origin: Origin,
+}
+
+/// Objects that an API was given and shall keep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Given {
+    /// How the API is reached later, when what a bootstrap used is gone.
+    pub kubeconfig: TargetPath,
+    /// The objects.
+    pub objects: Vec<GivenObject>,
+}
+
+/// An object that an API was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct GivenObject {
+    /// Which.
+    #[serde(flatten)]
+    pub id: ObjectId,
+    /// The file that it was read from.
+    pub source: String,
 }
 
 /// Waits until something holds.

@@ -27,6 +27,7 @@ fn intent(n: u64, step: &str, kind: EffectKind) -> Record {
         origin: Origin::new("built-in", "sample"),
         undo: None,
         products: vec![],
+        given: None,
         no_inverse: None,
     };
     Record::Intent {

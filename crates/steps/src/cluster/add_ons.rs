@@ -8,7 +8,7 @@ use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 use bootlace_model::symptom::{ContainersFail, Symptom};
 
-use super::live::{ADMIN, api, by, expect, objects, only_kubernetes};
+use super::live::{ADMIN, api, by, expect, lasting, objects, only_kubernetes};
 use crate::assets::machine;
 use crate::expectations::minutes;
 use crate::facts::ADD_ONS;
@@ -79,6 +79,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let apply = Effect::ApplyObjects(ApplyObjects {
         name: format!("objects of {folder}"),
         kubeconfig: machine(ADMIN),
+        lasting: Some(lasting(&objects)),
         objects,
         within: minutes(5),
         origin: by(NAME),

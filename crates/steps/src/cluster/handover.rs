@@ -97,6 +97,8 @@ fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
         name: "the sign that the bootstrap is complete".into(),
         kubeconfig: machine(ADMIN),
         objects: vec![sign],
+        // An expectation looks into it.
+        lasting: None,
         within: minutes(2),
         origin: by(NAME),
     }));

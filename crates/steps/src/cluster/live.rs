@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bootlace_model::config::{Profile, Settings};
-use bootlace_model::effect::{ApiObject, Origin, UnitName};
+use bootlace_model::effect::{ApiObject, Given, GivenObject, Origin, UnitName};
 use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
@@ -84,6 +84,22 @@ pub(crate) fn processes_fail() -> Symptom {
     Symptom::ProcessesFail {
         state: machine(supervised::STATE),
         known: KNOWN,
+    }
+}
+
+/// Lists the objects that stay for as long as the cluster does: all but tokens, which end by themselves.
+pub(crate) fn lasting(objects: &[ApiObject]) -> Given {
+    let is_token = |object: &&ApiObject| {
+        object.id.kind == "Secret" && object.content["type"] == "bootstrap.kubernetes.io/token"
+    };
+    let lasting = objects.iter().filter(|object| !is_token(object));
+    let given = lasting.map(|object| GivenObject {
+        id: object.id.clone(),
+        source: object.source.clone(),
+    });
+    Given {
+        kubeconfig: machine(ADMIN),
+        objects: given.collect(),
     }
 }
 

@@ -20,7 +20,7 @@ use bootlace_model::symptom::{ContainersFail, Symptom};
 use serde_json::json;
 
 use self::files::{Turn, files};
-use super::live::{LOOPBACK, api, by, expect_placed, objects, only_kubernetes, unit};
+use super::live::{LOOPBACK, api, by, expect_placed, lasting, objects, only_kubernetes, unit};
 use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
@@ -188,10 +188,12 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
 /// Gives the API the objects of the asset folder.
 fn apply(settings: &Settings, facts: &Facts) -> Result<ApplyObjects, PlanError> {
     let folder = asset(settings, "manifests");
+    let objects = objects(&folder, &facts.get(&MANIFESTS)?)?;
     Ok(ApplyObjects {
         name: format!("objects of {folder}"),
         kubeconfig: machine(LOOPBACK),
-        objects: objects(&folder, &facts.get(&MANIFESTS)?)?,
+        lasting: Some(lasting(&objects)),
+        objects,
         within: minutes(5),
         origin: by(NAME),
     })

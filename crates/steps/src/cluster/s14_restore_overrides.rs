@@ -11,7 +11,7 @@ use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 use serde_json::Value;
 
-use super::live::{LOOPBACK, api, by, expect, objects, only_kubernetes};
+use super::live::{LOOPBACK, api, by, expect, lasting, objects, only_kubernetes};
 use crate::assets::{asset, machine};
 use crate::expectations::minutes;
 use crate::facts::OPERATOR_MANIFESTS;
@@ -92,11 +92,12 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let restored = objects
         .into_iter()
         .map(|object| restored(object, original.as_deref()));
-    let objects: Result<Vec<ApiObject>, Fault> = restored.collect();
+    let objects = restored.collect::<Result<Vec<ApiObject>, Fault>>()?;
     Ok(Decision::Do(vec![Effect::ApplyObjects(ApplyObjects {
         name: format!("objects of {folder}/manifests, with the user's overrides"),
         kubeconfig: machine(LOOPBACK),
-        objects: objects?,
+        lasting: Some(lasting(&objects)),
+        objects,
         within: minutes(5),
         origin: by(NAME),
     })]))

@@ -75,6 +75,8 @@ fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
         name: "one object, to be read again".into(),
         kubeconfig: machine(ADMIN),
         objects: vec![object],
+        // An expectation looks into it.
+        lasting: None,
         within: minutes(2),
         origin: by(NAME),
     })]))

@@ -11,6 +11,8 @@ mod store;
 mod synthetic;
 mod trust;
 
+use std::time::Duration;
+
 use bootlace_engine::port::{ApiAnswer, ApiRequest, Credentials, HostError, HostResult};
 
 use super::running::{Ailment, Component};
@@ -19,11 +21,7 @@ use super::state::State;
 impl State {
     /// Answers a question, if anybody is there to answer it.
     pub(super) fn ask_cluster(&mut self, request: &ApiRequest<'_>) -> HostResult<ApiAnswer> {
-        let silent = |ailment: &Ailment| matches!(ailment, Ailment::ApiSilent).then_some(());
-        if self.running.ailing(silent).is_some() {
-            self.pass_time(request.within);
-            return Err(refuses(trust::server(request.credentials)));
-        }
+        self.keep_silent(request.credentials, request.within)?;
         let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
         let Some((route, found)) = routes::find(path) else {
             self.reach_api(request.credentials)?;
@@ -40,6 +38,16 @@ impl State {
             post: request.post,
         };
         Ok((route.answer)(self, &question))
+    }
+
+    /// Lets somebody wait in vain, if the API is to say nothing.
+    fn keep_silent(&mut self, credentials: &Credentials, within: Duration) -> HostResult<()> {
+        let silent = |ailment: &Ailment| matches!(ailment, Ailment::ApiSilent).then_some(());
+        if self.running.ailing(silent).is_none() {
+            return Ok(());
+        }
+        self.pass_time(within);
+        Err(refuses(trust::server(credentials)))
     }
 
     /// Fails unless the API listens and its certificate can be trusted.

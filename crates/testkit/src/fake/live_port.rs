@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bootlace_engine::port::{
-    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, ContainerStatus, HostError, HostResult,
-    Machine, UnitActivity,
+    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, ContainerStatus, HasRequest, HostError,
+    HostResult, Machine, UnitActivity,
 };
 use bootlace_model::effect::{Product, UnitName};
 use bootlace_model::ids::Digest;
@@ -177,6 +177,16 @@ impl Cluster for FakeHost {
         let what = format!("{} objects", request.objects.len());
         self.act(OperationKind::Apply, &what, |state, pass| {
             state.apply(request, pass)
+        })
+    }
+
+    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
+        let what = format!("{} objects", request.objects.len());
+        self.act(OperationKind::Ask, &what, |state, pass| {
+            if pass.is_partial() {
+                return Err(HostError::Crashed);
+            }
+            state.has(request)
         })
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use bootlace_model::check::{Check, Test};
 use bootlace_model::effect::{
-    Anew, ApplyObjects, Await, Body, Effect, ImportImages, Product, StartUnit, UnitState, Via,
+    Anew, ApplyObjects, Await, Body, Effect, Given, GivenObject, ImportImages, Product, StartUnit,
+    UnitState, Via,
 };
 use bootlace_model::expect::{Claim, Expectation, Field, Wanted};
 use bootlace_model::ids::Digest;
@@ -142,6 +143,7 @@ pub(super) const APPLY: SampleStep = SampleStep {
             Effect::ApplyObjects(ApplyObjects {
                 name: "sample objects".into(),
                 kubeconfig: at(KUBECONFIG),
+                lasting: Some(lasting()),
                 objects: objects(),
                 within: A_WHILE,
                 origin: origin(),
@@ -160,6 +162,18 @@ pub(super) const APPLY: SampleStep = SampleStep {
         vec![expect(sample), expect(members)]
     },
 };
+
+fn lasting() -> Given {
+    let objects = objects().into_iter();
+    let given = objects.map(|object| GivenObject {
+        id: object.id,
+        source: object.source,
+    });
+    Given {
+        kubeconfig: at(KUBECONFIG),
+        objects: given.collect(),
+    }
+}
 
 fn checks() -> Vec<Check> {
     let argv = vec!["kubelet".into(), "--version".into()];

@@ -10,6 +10,7 @@
 mod anew;
 mod checks;
 mod cluster;
+mod given;
 mod images;
 mod products;
 mod replan;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bootlace_engine::port::{ApiAnswer, HostError, HostResult};
-use bootlace_model::effect::ApiObject;
+use bootlace_model::effect::{ApiObject, ObjectId};
 
 use super::Work;
 use super::definitions::{self, Standing};
@@ -44,7 +44,7 @@ async fn whole(
         Ok(resource) => resource,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let parts = parts(object, &resource);
+    let parts = parts(&object.id, &resource);
     let answer = if *is_accepted {
         work.api.get(&parts).await
     } else {
@@ -117,8 +117,7 @@ async fn served(
 }
 
 /// Lists the parts of the path at which an object lies.
-fn parts<'a>(object: &'a ApiObject, resource: &'a Resource) -> Vec<&'a str> {
-    let id = &object.id;
+pub(super) fn parts<'a>(id: &'a ObjectId, resource: &'a Resource) -> Vec<&'a str> {
     let mut parts = vec![if id.api_version.contains('/') {
         "apis"
     } else {
@@ -149,7 +148,7 @@ mod tests {
             let content = json!({"apiVersion": version, "kind": "K", "metadata": metadata});
             ApiObject::new(content, "").unwrap()
         };
-        let path = |object: &ApiObject, resource: &Resource| parts(object, resource).join("/");
+        let path = |object: &ApiObject, resource: &Resource| parts(&object.id, resource).join("/");
         let (pods, nodes) = (resource("pods", true), resource("nodes", false));
         assert_eq!(
             path(&object("v1", Some("n")), &pods),

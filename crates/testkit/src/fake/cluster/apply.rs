@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bootlace_engine::port::{Applied, ApplyRequest, HostResult};
+use bootlace_engine::port::{Applied, ApplyRequest, HasRequest, HostResult};
 use bootlace_model::effect::{ApiObject, ObjectId};
 use serde_json::Value;
 
@@ -51,6 +51,15 @@ impl State {
         }
         self.keep_objects(&objects)?;
         Ok(applied)
+    }
+
+    /// Tells which objects are there.
+    pub(in super::super) fn has(&mut self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
+        self.keep_silent(request.credentials, request.within)?;
+        self.reach_api(request.credentials)?;
+        let objects = self.objects();
+        let has = |id: &ObjectId| objects.contains_key(&key(id));
+        Ok(request.objects.iter().map(|one| has(&one.id)).collect())
     }
 
     /// Creates an object; returns the status and the reason if it is refused.
