@@ -7,7 +7,7 @@ use bootlace_steps::render::Component;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::commands::{NodeNetwork, VersionOperator};
+use crate::commands::{Ignition, NodeNetwork, VersionOperator};
 
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
@@ -202,6 +202,9 @@ Examples:
     /// List and check the cluster's keys and certificates
     #[command(subcommand)]
     Pki(Pki),
+    /// Check, translate and merge Ignition configs
+    #[command(subcommand)]
+    Ignition(Ignition),
     /// Hold a cluster to its release: apply its manifests, and put right what drifts
     #[command(after_help = "\
 Runs in the cluster until it is stopped. Progress is on the ClusterVersion `version`.

@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod explain;
+mod ignition;
 mod log;
 mod man;
 mod node_network;
@@ -20,6 +21,7 @@ mod up;
 mod verify;
 mod version_operator;
 
+pub(crate) use ignition::Ignition;
 pub(crate) use node_network::NodeNetwork;
 pub(crate) use version_operator::VersionOperator;
 
@@ -51,6 +53,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Render(args)) => render::render(session, &args),
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
+        Some(Command::Ignition(args)) => ignition::ignition(session, &args),
         Some(Command::VersionOperator(args)) => version_operator::version_operator(session, args),
         Some(Command::NodeNetwork(args)) => node_network::node_network(session, args),
         Some(Command::Completions { shell }) => completions::completions(session, shell),

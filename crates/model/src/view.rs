@@ -1,5 +1,11 @@
 //! The shapes of `-o json`. People's scripts read them: fields are added, never changed.
 
+mod ignition;
+
+pub use ignition::{
+    IgnitionFindingView, IgnitionOriginView, IgnitionReportView, IgnitionTranscriptView,
+};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

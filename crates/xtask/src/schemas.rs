@@ -26,6 +26,11 @@ const SCHEMAS: &[Row] = &[
     ("error", output::<view::ErrorView>),
     ("event", output::<event::Event>),
     ("explain", output::<view::ExplainView>),
+    (
+        "ignition-transcript",
+        output::<view::IgnitionTranscriptView>,
+    ),
+    ("ignition-validate", output::<view::IgnitionReportView>),
     ("log", output::<record::ClosedLine>),
     ("pki", output::<view::PkiView>),
     ("plan", output::<view::PlanView>),

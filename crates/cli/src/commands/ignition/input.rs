@@ -1,0 +1,103 @@
+//! Reading configs that a person names.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use bootlace_ignition::{Config, Finding, Parsed, Severity, Version};
+use bootlace_model::fault::{Fault, Place};
+
+/// The largest config that is read: all of it has to be in memory.
+const LARGEST: u64 = 256 << 20;
+
+/// Reads a file, or standard input for `-`, and returns what it is called.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person's own file on this computer, outside of any root"
+)]
+pub(crate) fn read(file: &Path) -> Result<(String, Vec<u8>), Fault> {
+    let is_input = file == Path::new("-");
+    let name = if is_input {
+        "standard input".to_owned()
+    } else {
+        file.display().to_string()
+    };
+    let mut bytes = Vec::new();
+    let result = if is_input {
+        std::io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(file).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+    };
+    result.map_err(|error| {
+        Fault::bad_input(format!("cannot read the Ignition config: {error}"))
+            .in_file(&name)
+            .hint("check the name of the file")
+    })?;
+    if bytes.len() as u64 > LARGEST {
+        let message = format!("the Ignition config is larger than {} MiB", LARGEST >> 20);
+        return Err(Fault::bad_input(message)
+            .in_file(&name)
+            .because("All of it would have to be in memory.")
+            .hint("move contents of files out of it: a source may be a URL"));
+    }
+    Ok((name, bytes))
+}
+
+/// Reads and parses a config that must be fit for use.
+pub(crate) fn config(file: &Path) -> Result<(Version, Config), Fault> {
+    let (name, text) = read(file)?;
+    let parsed = bootlace_ignition::parse(&name, &text);
+    match (parsed.version, parsed.config) {
+        (Some(version), Some(config)) => Ok((version, config)),
+        (version, config) => Err(unusable(&Parsed {
+            version,
+            config,
+            report: parsed.report,
+        })),
+    }
+}
+
+/// Says why a config cannot be used.
+pub(crate) fn unusable(parsed: &Parsed) -> Fault {
+    let errors: Vec<&Finding> = parsed.report.errors().collect();
+    let Some(first) = errors.first() else {
+        return Fault::internal("a config without errors was called unusable");
+    };
+    let place = Place {
+        file: first.place.source.to_string(),
+        line: Some(u64::from(first.place.line)),
+        column: Some(u64::from(first.place.column)),
+    };
+    if errors.len() == 1 {
+        let message = match first.place.path.as_str() {
+            "" => first.problem.to_string(),
+            path => format!("{path}: {}", first.problem),
+        };
+        return Fault::bad_input(message)
+            .at(place)
+            .because("Ignition would refuse the whole config, and so do we.")
+            .hint(first.problem.advice());
+    }
+    let message = format!("the Ignition config has {} errors", errors.len());
+    let mut fault = Fault::bad_input(message)
+        .at(place)
+        .because("Ignition would refuse the whole config, and so do we.")
+        .hint("correct them, then try again");
+    fault.details = errors.into_iter().map(shown).collect();
+    fault
+}
+
+/// Writes a finding on a line.
+pub(crate) fn shown(finding: &Finding) -> String {
+    let place = &finding.place;
+    let path = match place.path.as_str() {
+        "" => String::new(),
+        path => format!("{path}: "),
+    };
+    let severity = match finding.severity {
+        Severity::Error => String::new(),
+        Severity::Warning => "warning: ".into(),
+    };
+    let (line, column) = (place.line, place.column);
+    let (problem, advice) = (&finding.problem, finding.problem.advice());
+    format!("{line}:{column} {severity}{path}{problem}; {advice}")
+}

@@ -1,0 +1,73 @@
+//! `bootlace ignition validate`.
+
+use std::path::Path;
+
+use bootlace_ignition::{Config, Finding, Parsed, parse};
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::view::{IgnitionFindingView, IgnitionReportView};
+
+use super::input;
+use crate::args::Output;
+use crate::error::Ending;
+use crate::session::Session;
+
+pub(crate) fn validate(session: &Session, file: &Path) -> Result<Ending, Fault> {
+    let (name, text) = input::read(file)?;
+    let parsed = parse(&name, &text);
+    if session.console.output() != Output::Text {
+        session
+            .console
+            .show(&view(&name, &parsed), |_| String::new())?;
+        return Ok(match parsed.config {
+            Some(_) => Ending::Done,
+            None => Ending::Code(FaultKind::BadInput.exit_code()),
+        });
+    }
+    let (Some(config), Some(version)) = (&parsed.config, parsed.version) else {
+        return Err(input::unusable(&parsed));
+    };
+    let contents = contents(config);
+    let mut said = vec![format!("Valid: Ignition {version}; {contents}.")];
+    let warnings = parsed.report.findings.iter().map(input::shown);
+    said.extend(warnings.map(|warning| format!("  {warning}")));
+    session.console.say(&(said.join("\n") + "\n"));
+    Ok(Ending::Done)
+}
+
+/// Tells in a few words what a config is about.
+fn contents(config: &Config) -> String {
+    let counts = [
+        (config.files().len(), "file", "files"),
+        (config.directories().len(), "directory", "directories"),
+        (config.links().len(), "link", "links"),
+        (config.units().len(), "unit", "units"),
+        (config.users().len(), "user", "users"),
+        (config.groups().len(), "group", "groups"),
+    ];
+    let words = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let words: Vec<String> = words
+        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+        .collect();
+    if words.is_empty() {
+        return "it asks for nothing".into();
+    }
+    words.join(", ")
+}
+
+fn view(name: &str, parsed: &Parsed) -> IgnitionReportView {
+    let finding = |finding: &Finding| IgnitionFindingView {
+        severity: finding.severity.to_string(),
+        name: finding.problem.name().map(ToOwned::to_owned),
+        message: finding.problem.to_string(),
+        path: finding.place.path.clone(),
+        line: finding.place.line,
+        column: finding.place.column,
+        advice: finding.problem.advice().to_owned(),
+    };
+    IgnitionReportView {
+        source: name.to_owned(),
+        version: parsed.version.map(|version| version.to_string()),
+        valid: parsed.config.is_some(),
+        findings: parsed.report.findings.iter().map(finding).collect(),
+    }
+}
