@@ -5,15 +5,19 @@
 //! get from a file that lies around, the authority and its first credentials, the server adds when
 //! it hands the config out.
 
+mod config;
 mod ignition;
 mod merge;
+mod pool;
 mod role;
 
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
 use serde_json::{Value, json};
 
-use self::role::{ROLES, Role};
+use self::config::MachineConfig;
+use self::pool::Pool;
+use self::role::ROLES;
 use super::content::RenderedFile;
 use super::input::RenderInput;
 use super::objects::RENDERED_BY;
@@ -22,41 +26,68 @@ use crate::yaml;
 
 const GROUP: &str = "machineconfiguration.openshift.io";
 const KIND: &str = "MachineConfig";
+const POOL_KIND: &str = "MachineConfigPool";
 const API_VERSION: &str = "machineconfiguration.openshift.io/v1";
 /// The label that says whom a config is for.
 const ROLE: &str = "machineconfiguration.openshift.io/role";
 
-/// Renders the configs and the pools of all roles.
+/// Renders the configs and the pools of all roles, and of the pools that somebody wrote.
 pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault> {
-    let theirs = user::objects(input, GROUP, KIND)?;
     let mut files = Vec::new();
-    let mut pools = Vec::new();
-    for own in &theirs {
-        files.push(config_file(&named(own)?, own.object.clone()));
+    let mut configs = Vec::new();
+    for own in user::objects(input, GROUP, KIND)? {
+        let config = MachineConfig::read(&own.object, &own.file)?;
+        files.push(config_file(&named(&own)?, own.object));
+        configs.push(config);
     }
+    let mut manifests = Vec::new();
     for role in ROLES {
-        let base = machine_config(&role.base_name(), role, &role.spec(input)?);
-        let parts = parts(role, &base, &theirs)?;
-        let rendered = rendered(role, &parts)?;
-        let name = text(&rendered, "/metadata/name").to_owned();
+        let name = role.base_name();
+        let base = machine_config(&name, role.name, &role.spec(input)?);
         // A config of the user's own of the same name takes the place of ours.
-        if !theirs
-            .iter()
-            .any(|own| is_named(&own.object, &role.base_name()))
-        {
-            files.push(config_file(&role.base_name(), base.clone()));
+        if !configs.iter().any(|config| config.name == name) {
+            files.push(config_file(&name, base.clone()));
+            configs.push(MachineConfig::read(&base, &format!("{name}.yaml"))?);
         }
+        manifests.push((role.name.to_owned(), base));
+    }
+    let mut pools = Vec::new();
+    for pool in pools_of(input)? {
+        let mut parts: Vec<&MachineConfig> =
+            configs.iter().filter(|config| pool.wants(config)).collect();
+        merge::sort(&mut parts);
+        let rendered = rendered(&pool.name, &parts)?;
+        let name = text(&rendered, "/metadata/name").to_owned();
         files.push(config_file(&name, rendered.clone()));
-        let pool = role.pool(&name, &parts);
-        let path = format!("machine-pools/{}.yaml", role.name);
-        files.push(RenderedFile::object(path, pool.clone()));
-        let manifest = format!("machine-config-{}.yaml", role.name);
-        files.push(RenderedFile::manifest(&manifest, vec![base, rendered]).secret());
-        pools.push(without_status(pool));
+        let configured = pool.configured(&name, &parts);
+        let path = format!("machine-pools/{}.yaml", pool.name);
+        files.push(RenderedFile::object(path, configured.clone()));
+        let base = manifests.iter().find(|(role, _)| *role == pool.name);
+        let objects = base.map(|(_, base)| base.clone()).into_iter();
+        let manifest = format!("machine-config-{}.yaml", pool.name);
+        let objects = objects.chain([rendered]).collect();
+        files.push(RenderedFile::manifest(&manifest, objects).secret());
+        pools.push(without_status(configured));
     }
     files.push(RenderedFile::manifest("machine-config-pools.yaml", pools));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
+}
+
+/// Lists the pools: those of the roles, and those that somebody wrote, which go before ours.
+fn pools_of(input: &RenderInput<'_>) -> Result<Vec<Pool>, Fault> {
+    let mut pools = Vec::new();
+    for own in user::objects(input, GROUP, POOL_KIND)? {
+        named(&own)?;
+        pools.push(Pool::read(&own.object, &own.file)?);
+    }
+    for role in ROLES {
+        if !pools.iter().any(|pool| pool.name == role.name) {
+            pools.push(Pool::of_role(role));
+        }
+    }
+    pools.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(pools)
 }
 
 /// Returns the file of a config. Configs often hold credentials.
@@ -64,9 +95,9 @@ fn config_file(name: &str, config: Value) -> RenderedFile {
     RenderedFile::object(format!("machine-configs/{name}.yaml"), config).secret()
 }
 
-fn machine_config(name: &str, role: &Role, spec: &Value) -> Value {
+fn machine_config(name: &str, role: &str, spec: &Value) -> Value {
     let mut labels = json!({RENDERED_BY: "render-machine-config"});
-    labels[ROLE] = role.name.into();
+    labels[ROLE] = role.into();
     json!({
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -75,36 +106,15 @@ fn machine_config(name: &str, role: &Role, spec: &Value) -> Value {
     })
 }
 
-/// Lists the configs of a role, sorted by name.
-fn parts(role: &Role, base: &Value, theirs: &[UserObject]) -> Result<Vec<Value>, Fault> {
-    let mut parts = Vec::new();
-    for own in theirs {
-        let pointer = format!("/metadata/labels/{}", ROLE.replace('/', "~1"));
-        if own
-            .object
-            .pointer(&pointer)
-            .is_some_and(|label| label == role.name)
-        {
-            merge::check(own)?;
-            parts.push(own.object.clone());
-        }
-    }
-    if !parts.iter().any(|part| is_named(part, &role.base_name())) {
-        parts.push(base.clone());
-    }
-    parts.sort_by(|a, b| text(a, "/metadata/name").cmp(text(b, "/metadata/name")));
-    Ok(parts)
-}
-
 /// Merges configs into the one that machines get; its name says what is in it.
-fn rendered(role: &Role, parts: &[Value]) -> Result<Value, Fault> {
-    let spec = merge::specs(parts.iter().map(|part| &part["spec"]));
+fn rendered(pool: &str, parts: &[&MachineConfig]) -> Result<Value, Fault> {
+    let spec = merge::spec(pool, parts)?;
     let hash = Digest::of(yaml::document(&spec).as_bytes()).hex();
     let hash = hash
         .get(..32)
         .ok_or_else(|| Fault::internal("a digest is too short"))?;
-    let name = format!("rendered-{}-{hash}", role.name);
-    Ok(machine_config(&name, role, &spec))
+    let name = format!("rendered-{pool}-{hash}");
+    Ok(machine_config(&name, pool, &spec))
 }
 
 fn named(own: &UserObject) -> Result<String, Fault> {
@@ -118,10 +128,6 @@ fn named(own: &UserObject) -> Result<String, Fault> {
         .in_file(own.file.as_str())
         .because("machines ask for configs by name, and the API accepts only DNS names")
         .hint("use small letters, digits, `-` and `.`"))
-}
-
-fn is_named(object: &Value, name: &str) -> bool {
-    text(object, "/metadata/name") == name
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {

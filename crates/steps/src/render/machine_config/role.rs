@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::input::RenderInput;
 use super::super::kubelet;
-use super::{API_VERSION, KIND, ROLE, ignition, text};
+use super::ignition;
 use crate::yaml;
 
 /// Versions of containerd that fit the kubelet, the best first.
@@ -18,7 +18,7 @@ pub(super) struct Role {
     /// Its name, and the name of its pool.
     pub(super) name: &'static str,
     /// The label of its nodes.
-    node_label: &'static str,
+    pub(super) node_label: &'static str,
     /// Folders that only machines of this role need, with their modes.
     folders: &'static [(&'static str, u32)],
 }
@@ -86,32 +86,6 @@ impl Role {
             "kernelArguments": [],
             "extensions": [],
         }))
-    }
-
-    /// Returns the pool, and which config its machines get.
-    pub(super) fn pool(&self, rendered: &str, parts: &[Value]) -> Value {
-        let sources: Vec<Value> = parts
-            .iter()
-            .map(|part| {
-                let name = text(part, "/metadata/name");
-                json!({"apiVersion": API_VERSION, "kind": KIND, "name": name})
-            })
-            .collect();
-        let configuration = json!({"name": rendered, "source": sources});
-        let mut pool = json!({
-            "apiVersion": API_VERSION,
-            "kind": "MachineConfigPool",
-            "metadata": {"name": self.name},
-            "spec": {
-                "configuration": configuration,
-                "machineConfigSelector": {"matchLabels": {}},
-                "nodeSelector": {"matchLabels": {}},
-            },
-            "status": {"configuration": configuration},
-        });
-        pool["spec"]["machineConfigSelector"]["matchLabels"][ROLE] = self.name.into();
-        pool["spec"]["nodeSelector"]["matchLabels"][self.node_label] = "".into();
-        pool
     }
 }
 
