@@ -1,5 +1,6 @@
 //! Looking for causes that are already visible, so that nobody waits for what cannot come.
 
+mod complaints;
 mod containers;
 mod earlier;
 mod processes;
@@ -41,6 +42,7 @@ pub(crate) fn first(
             Symptom::ImagesMissing { images, fetcher } => {
                 images_missing(host, images, fetcher.as_ref())?
             }
+            Symptom::ObjectsComplain(signs) => complaints::find(host, signs, earlier.began)?,
             Symptom::CertificateOutOfDate { path } => out_of_date(host, path)?,
         };
         if fault.is_some() {

@@ -1,6 +1,9 @@
 //! Signs that waiting is pointless: a cause is already visible.
 
+use std::time::Duration;
+
 use crate::effect::UnitName;
+use crate::expect::Access;
 use crate::path::TargetPath;
 
 /// Something that ends a wait before its deadline.
@@ -24,6 +27,8 @@ pub enum Symptom {
         /// Who may still fetch them, until its log says that it cannot; none if nobody does.
         fetcher: Option<UnitName>,
     },
+    /// Objects of an API say of themselves that they cannot get any further.
+    ObjectsComplain(ObjectsComplain),
     /// A certificate is not valid at this machine's time.
     CertificateOutOfDate {
         /// Where it lies.
@@ -41,9 +46,31 @@ impl Symptom {
             Self::ProcessesFail { .. } => "a process ends".into(),
             Self::ImagesMissing { fetcher: None, .. } => "an image is missing".into(),
             Self::ImagesMissing { .. } => "an image cannot be fetched".into(),
+            Self::ObjectsComplain(it) => format!("a {} stays {}", it.noun, it.reason),
             Self::CertificateOutOfDate { path } => format!("{path} is not valid now"),
         }
     }
+}
+
+/// How objects of an API say that they cannot get any further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectsComplain {
+    /// What they are called.
+    pub noun: &'static str,
+    /// How the API is reached.
+    pub access: Access,
+    /// The path of their list.
+    pub path: &'static str,
+    /// The condition that is false.
+    pub condition: &'static str,
+    /// The reason that it gives.
+    pub reason: &'static str,
+    /// What its message contains as long as it can get better by itself.
+    pub hope: &'static [&'static str],
+    /// How long it must have been so; what was so before the wait began gets six times as long.
+    pub lasting: Duration,
+    /// What to do about it.
+    pub hint: &'static str,
 }
 
 /// How containers fail.

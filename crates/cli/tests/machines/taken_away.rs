@@ -87,12 +87,25 @@ fn each_wait_fails_without_what_it_waits_for() {
         "[sleep, infinity]",
         r#"[sh, -c, "echo no such luck; exit 3"]"#,
     );
-    let add_ons = [("10-app.yaml", broken)];
+    // Nothing has this label, so that no node can ever take it.
+    let homeless = add_on.replace(
+        "      containers:",
+        "      nodeSelector: {moon: full}\n      containers:",
+    );
+    let add_ons = [("10-app.yaml", homeless)];
     let node = world.create(world.spec_with("m1", 11, &world.lab.release, &add_ons));
     node.boot();
 
-    let says = ["add-ons", "the container app of app-", "no such luck"];
+    let says = [
+        "add-ons",
+        "the pod default/app-",
+        "is Unschedulable",
+        "node selector",
+    ];
     fails(&node, 5, &["run", "cluster"], &says);
+    node.write("/etc/bootlace/add-ons/10-app.yaml", &broken);
+    let says = ["add-ons", "the container app of app-", "no such luck"];
+    fails(&node, 5, &["resume", "cluster"], &says);
     was_named_soon(&node, &containers_said("no such luck"));
     assert_eq!(node.step("add-ons"), "failed");
     node.write("/etc/bootlace/add-ons/10-app.yaml", &add_on);

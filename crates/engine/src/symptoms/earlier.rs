@@ -18,6 +18,8 @@ const AFRESH: Duration = Duration::from_mins(2);
 /// What was there when a wait began.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
+    /// When the wait began.
+    pub(super) began: jiff::Timestamp,
     /// Containers that had ended, by id.
     ended: BTreeSet<String>,
     /// The first start of each container that belongs to this wait.
@@ -37,7 +39,10 @@ fn name_of(container: &ContainerStatus) -> ContainerName {
 impl Earlier {
     /// Looks at the units and containers that could end a wait.
     pub(crate) fn look(host: &dyn Host, symptoms: &[Symptom]) -> Result<Self, Fault> {
-        let mut earlier = Self::default();
+        let mut earlier = Self {
+            began: host.now(),
+            ..Self::default()
+        };
         for symptom in symptoms {
             if let Symptom::UnitFails(unit) = symptom {
                 let restarts = host.unit(unit)?.restarts;

@@ -1,12 +1,14 @@
 //! `add-ons`: what makes a control plane a cluster that people can use.
 
+use std::time::Duration;
+
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{ApiObject, ApplyObjects, Await, Effect};
-use bootlace_model::expect::{Claim, Expectation, Field, Wanted};
+use bootlace_model::expect::{Access, Claim, Expectation, Field, Wanted};
 use bootlace_model::fact::{Ask, Facts};
 use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
-use bootlace_model::symptom::{ContainersFail, Symptom};
+use bootlace_model::symptom::{ContainersFail, ObjectsComplain, Symptom};
 
 use super::live::{ADMIN, api, by, expect, lasting, objects, only_kubernetes};
 use crate::assets::machine;
@@ -124,13 +126,35 @@ fn wait(claim: Claim) -> Effect {
         claim,
         within: minutes(10),
         because: "An add-on that is applied and does not run helps nobody.",
-        symptoms: vec![Symptom::ContainersFail(ContainersFail {
-            pods: vec![],
-            known: KNOWN,
-            lasting: &[],
-            runner: None,
-        })],
+        symptoms: vec![containers_fail(), nobody_takes_them()],
         origin: by(NAME),
+    })
+}
+
+fn containers_fail() -> Symptom {
+    Symptom::ContainersFail(ContainersFail {
+        pods: vec![],
+        known: KNOWN,
+        lasting: &[],
+        runner: None,
+    })
+}
+
+/// Ends a wait for pods that no node can take.
+fn nobody_takes_them() -> Symptom {
+    Symptom::ObjectsComplain(ObjectsComplain {
+        noun: "pod",
+        access: Access::Kubeconfig(machine(ADMIN)),
+        path: "/api/v1/pods?fieldSelector=status.phase%3DPending",
+        condition: "PodScheduled",
+        reason: "Unschedulable",
+        // A node that is not ready yet, or has not been told yet where it is, may still be.
+        hope: &[
+            "node.kubernetes.io/not-ready",
+            "node.kubernetes.io/unreachable",
+        ],
+        lasting: Duration::from_secs(10),
+        hint: "change what it asks for, or add a machine that has it, then `bootlace resume`",
     })
 }
 
