@@ -102,7 +102,7 @@ pub enum Problem {
     TangThumbprintRequired,
     /// The advertisement is no JSON.
     InvalidTangAdvertisement,
-    /// The mode is none.
+    /// It is no mode of a file.
     FileIllegalMode,
     /// Setuid, setgid and sticky have no effect before 3.6.0.
     ModeSpecialBits,
@@ -394,7 +394,7 @@ impl Problem {
             ),
             Self::FileIllegalMode => (
                 "ErrFileIllegalMode",
-                "the mode is none",
+                "it is no mode of a file",
                 "write it as a decimal number from 0 to 4095: 420 is 0644",
             ),
             Self::ModeSpecialBits => (

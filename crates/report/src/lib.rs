@@ -15,6 +15,7 @@
 
 pub mod explain;
 pub mod fault;
+pub mod ignition;
 pub mod log;
 pub mod next;
 pub mod outline;

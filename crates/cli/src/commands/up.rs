@@ -26,6 +26,18 @@ pub(crate) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
         return Err(Fault::new(FaultKind::Preflight, message)
             .hint("leave out --nodes; `kubeadm join` adds machines of your own"));
     }
+    if let Some(config) = session.globals.config.first() {
+        let message = format!(
+            "the local cluster has a config of its own, not {}",
+            config.display()
+        );
+        return Err(Fault::new(FaultKind::Usage, message)
+            .because(
+                "A cluster that looks like the one that was asked for and is another misleads.",
+            )
+            .hint("leave out --config and BOOTLACE_CONFIG")
+            .hint("`bootlace run cluster --config FILE` is for machines of your own"));
+    }
     let why_not = bootlace_machines::why_not();
     match (args.place, why_not) {
         (None | Some(In::Machine), None) => machine::up(session, args),

@@ -35,6 +35,8 @@ fn flags_that_do_not_exist() {
     );
     let mixed = place.call_bare("--config a.yaml runs --config b.yaml");
     assert_snapshot!("configs_on_both_sides", mixed);
+    let own = place.call_bare("up --config mine.yaml");
+    assert_snapshot!("up_has_its_own_config", own);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod config;
 mod errors;
 mod explain;
 mod help;
+mod ignition;
 mod normal;
 mod program;
 mod render;

@@ -25,16 +25,14 @@ pub(crate) fn convert(session: &Session, to: &str, file: &Path) -> Result<Ending
 /// Writes a config in a version to standard output.
 pub(crate) fn write(session: &Session, config: &Config, version: Version) -> Result<(), Fault> {
     let value = config.to_version(version).map_err(|lost| {
-        let (count, verb) = match lost.len() {
-            1 => ("1 thing".to_owned(), "it says"),
-            many => (format!("{many} things"), "it says"),
+        let things = match lost.len() {
+            1 => "1 thing".to_owned(),
+            many => format!("{many} things"),
         };
-        let mut fault =
-            Fault::bad_input(format!("Ignition {version} cannot say {count} that {verb}"))
-                .because(
-                    "Leaving it out would make another machine than the one that was asked for.",
-                )
-                .hint("leave it out of the config, or choose a newer version");
+        let message = format!("Ignition {version} cannot express {things} of the config");
+        let mut fault = Fault::bad_input(message)
+            .because("Leaving it out would make another machine than the one that was asked for.")
+            .hint("leave it out of the config, or choose a newer version");
         fault.details = lost.iter().map(ToString::to_string).collect();
         fault
     })?;

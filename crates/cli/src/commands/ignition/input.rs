@@ -3,8 +3,9 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use bootlace_ignition::{Config, Finding, Parsed, Severity, Version};
+use bootlace_ignition::{Config, Finding, Parsed, Version};
 use bootlace_model::fault::{Fault, Place};
+use bootlace_model::view::IgnitionFindingView;
 
 /// The largest config that is read: all of it has to be in memory.
 const LARGEST: u64 = 256 << 20;
@@ -56,48 +57,49 @@ pub(crate) fn config(file: &Path) -> Result<(Version, Config), Fault> {
     }
 }
 
-/// Says why a config cannot be used.
+/// Says why a config cannot be used, and what else is odd about it.
 pub(crate) fn unusable(parsed: &Parsed) -> Fault {
-    let errors: Vec<&Finding> = parsed.report.errors().collect();
-    let Some(first) = errors.first() else {
+    let mut errors = parsed.report.errors();
+    let Some(first) = errors.next() else {
         return Fault::internal("a config without errors was called unusable");
     };
+    let further = errors.count();
     let place = Place {
         file: first.place.source.to_string(),
         line: Some(u64::from(first.place.line)),
         column: Some(u64::from(first.place.column)),
     };
-    if errors.len() == 1 {
-        let message = match first.place.path.as_str() {
-            "" => first.problem.to_string(),
-            path => format!("{path}: {}", first.problem),
-        };
-        return Fault::bad_input(message)
-            .at(place)
-            .because("Ignition would refuse the whole config, and so do we.")
-            .hint(first.problem.advice());
-    }
-    let message = format!("the Ignition config has {} errors", errors.len());
+    let findings = &parsed.report.findings;
+    let message = match (further, first.place.path.as_str()) {
+        (0, "") => first.problem.to_string(),
+        (0, path) => format!("{path}: {}", first.problem),
+        (further, _) => format!("the Ignition config has {} errors", further + 1),
+    };
     let mut fault = Fault::bad_input(message)
         .at(place)
         .because("Ignition would refuse the whole config, and so do we.")
-        .hint("correct them, then try again");
-    fault.details = errors.into_iter().map(shown).collect();
+        .hint(match further {
+            0 => first.problem.advice(),
+            _ => "correct them, then try again",
+        });
+    if findings.len() > 1 {
+        let lines = findings.iter().map(finding);
+        fault.details = lines
+            .map(|view| bootlace_report::ignition::line(&view))
+            .collect();
+    }
     fault
 }
 
-/// Writes a finding on a line.
-pub(crate) fn shown(finding: &Finding) -> String {
-    let place = &finding.place;
-    let path = match place.path.as_str() {
-        "" => String::new(),
-        path => format!("{path}: "),
-    };
-    let severity = match finding.severity {
-        Severity::Error => String::new(),
-        Severity::Warning => "warning: ".into(),
-    };
-    let (line, column) = (place.line, place.column);
-    let (problem, advice) = (&finding.problem, finding.problem.advice());
-    format!("{line}:{column} {severity}{path}{problem}; {advice}")
+/// Puts a finding into the shape of `-o json`.
+pub(crate) fn finding(finding: &Finding) -> IgnitionFindingView {
+    IgnitionFindingView {
+        severity: finding.severity.to_string(),
+        name: finding.problem.name().map(ToOwned::to_owned),
+        message: finding.problem.to_string(),
+        path: finding.place.path.clone(),
+        line: finding.place.line,
+        column: finding.place.column,
+        advice: finding.problem.advice().to_owned(),
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use bootlace_ignition::{Config, Finding, Parsed, parse};
+use bootlace_ignition::{Config, Parsed, parse};
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::view::{IgnitionFindingView, IgnitionReportView};
+use bootlace_model::view::IgnitionReportView;
 
 use super::input;
 use crate::args::Output;
@@ -23,14 +23,13 @@ pub(crate) fn validate(session: &Session, file: &Path) -> Result<Ending, Fault> 
             None => Ending::Code(FaultKind::BadInput.exit_code()),
         });
     }
-    let (Some(config), Some(version)) = (&parsed.config, parsed.version) else {
+    let Some(config) = &parsed.config else {
         return Err(input::unusable(&parsed));
     };
     let contents = contents(config);
-    let mut said = vec![format!("Valid: Ignition {version}; {contents}.")];
-    let warnings = parsed.report.findings.iter().map(input::shown);
-    said.extend(warnings.map(|warning| format!("  {warning}")));
-    session.console.say(&(said.join("\n") + "\n"));
+    let view = view(&name, &parsed);
+    let text = bootlace_report::ignition::text(&view, &contents, session.console.stderr());
+    session.console.say(&text);
     Ok(Ending::Done)
 }
 
@@ -55,19 +54,10 @@ fn contents(config: &Config) -> String {
 }
 
 fn view(name: &str, parsed: &Parsed) -> IgnitionReportView {
-    let finding = |finding: &Finding| IgnitionFindingView {
-        severity: finding.severity.to_string(),
-        name: finding.problem.name().map(ToOwned::to_owned),
-        message: finding.problem.to_string(),
-        path: finding.place.path.clone(),
-        line: finding.place.line,
-        column: finding.place.column,
-        advice: finding.problem.advice().to_owned(),
-    };
     IgnitionReportView {
         source: name.to_owned(),
         version: parsed.version.map(|version| version.to_string()),
         valid: parsed.config.is_some(),
-        findings: parsed.report.findings.iter().map(finding).collect(),
+        findings: parsed.report.findings.iter().map(input::finding).collect(),
     }
 }
