@@ -18,6 +18,8 @@ XTASK := $(CARGO) run --quiet --locked -p xtask --
 BINARY := $(CURDIR)/target/release/bootlace
 # Machines need root; for anybody else `up` runs plain processes, which need programs alone.
 LAB := $(if $(filter 0,$(shell id -u)),--bootlace $(BINARY),--programs-only)
+# Real Ignition is there to be compared with; a cluster does without it.
+LAB += $(if $(filter test soak bench,$(MAKECMDGOALS)),--with-ignition)
 
 # Says what happens next, so that nobody wonders what a minute is spent on.
 say = @printf '\n==> %s\n' '$(1)'

@@ -73,7 +73,8 @@ impl LabError {
     pub fn hints(&self) -> Vec<String> {
         let hint = match self {
             Self::Usage(_) => {
-                "usage: lab prepare [--bootlace FILE] [--programs-only] | lab show".into()
+                "usage: lab prepare [--bootlace FILE] [--programs-only] [--with-ignition] | lab show"
+                    .into()
             }
             Self::Missing { hint, .. } => hint.clone(),
             Self::NotRoot { .. } => {

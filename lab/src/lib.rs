@@ -6,7 +6,7 @@
 //! | module | makes |
 //! |---|---|
 //! | `packages` | Debian packages on this computer |
-//! | `programs` | Kubernetes, etcd, CoreDNS |
+//! | `programs` | Kubernetes, etcd, CoreDNS; Ignition, where it is wanted |
 //! | `base` | the root of every machine |
 //! | `layer`, `oci`, `libraries`, `images` | images, without a daemon |
 //! | `payload` | the release: manifests and images that name each other by digest |
@@ -41,4 +41,4 @@ mod store;
 
 pub use error::LabError;
 pub use prepare::{Wanted, prepare};
-pub use ready::{Lab, ProgramFolders};
+pub use ready::{IgnitionPrograms, Lab, ProgramFolders};

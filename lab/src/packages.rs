@@ -1,5 +1,7 @@
 //! Debian packages that the lab needs on this computer.
 
+use std::path::Path;
+
 use crate::error::LabError;
 use crate::program;
 use crate::progress::Progress;
@@ -13,6 +15,21 @@ const NEEDED: &[(&str, &str)] = &[
     ("cc", "build-essential"),
     ("ldd", "libc-bin"),
 ];
+
+/// Headers that Ignition's C code includes, and the packages that bring them.
+const NEEDED_BY_IGNITION: &[(&str, &str)] = &[("/usr/include/blkid/blkid.h", "libblkid-dev")];
+
+/// Lists the packages that Ignition cannot be built without.
+pub(crate) fn missing_for_ignition() -> Vec<&'static str> {
+    let headers = NEEDED_BY_IGNITION
+        .iter()
+        .filter(|(header, _)| !Path::new(header).is_file());
+    let compiler = program::find("cc").is_none().then_some("build-essential");
+    headers
+        .map(|(_, package)| *package)
+        .chain(compiler)
+        .collect()
+}
 
 /// Lists the packages whose programs are missing.
 pub(crate) fn missing() -> Vec<&'static str> {
@@ -28,6 +45,12 @@ pub(crate) fn install(packages: &[&str], progress: &Progress) -> Result<(), LabE
         return Ok(());
     }
     let names = packages.join(" ");
+    if !rustix::process::geteuid().is_root() {
+        return Err(LabError::Missing {
+            hint: format!("as root: apt-get install {names}"),
+            what: names,
+        });
+    }
     if program::find("apt-get").is_none() {
         return Err(LabError::Missing {
             what: names,

@@ -10,9 +10,9 @@ use crate::images::{BOOTLACE, Ingredients, Kitchen, ReleaseImage};
 use crate::packages;
 use crate::payload::{self, Release};
 use crate::program;
-use crate::programs::{self, MODULES, Programs};
+use crate::programs::{self, IGNITION, MODULES, Programs};
 use crate::progress::Progress;
-use crate::ready::{self, Lab, ProgramFolders, Ready};
+use crate::ready::{self, IgnitionPrograms, Lab, ProgramFolders, Ready};
 use crate::sources::Sources;
 use crate::store::Stores;
 
@@ -23,6 +23,8 @@ pub struct Wanted {
     pub bootlace: Option<PathBuf>,
     /// Whether only programs are wanted, which needs no root.
     pub programs_only: bool,
+    /// Whether real Ignition is wanted, with which tests compare ours.
+    pub with_ignition: bool,
 }
 
 /// Makes all that is missing and notes where everything is.
@@ -45,22 +47,17 @@ pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
     } else {
         Some(Base::find(&sources, &cache)?)
     };
-    let missing = if wanted.programs_only {
-        Vec::new()
-    } else {
-        packages::missing()
-    };
-    announce(&progress, &cache, &missing, &built, base.as_ref());
+    // Noted also where it is not wanted but there, so that no build has to be repeated to find it.
+    let ignition = find(IGNITION)?;
+    let ignition = (wanted.with_ignition || ignition.is_ready()).then_some(ignition);
+    let all: Vec<&Programs> = built.iter().chain(ignition.as_ref()).collect();
+    let missing = missing_packages(wanted, ignition.as_ref());
+    announce(&progress, &cache, &missing, &all, base.as_ref());
     let lock = cache.lock(&progress)?;
     packages::install(&missing, &progress)?;
-    build(&lock, &progress, &built, base.as_ref())?;
+    build(&lock, &progress, &all, base.as_ref())?;
     let [kubernetes, etcd, coredns] = &built;
-    let programs = ProgramFolders {
-        kubernetes: kubernetes.folder().to_owned(),
-        etcd: etcd.folder().to_owned(),
-        coredns: coredns.folder().to_owned(),
-        kubernetes_version: kubernetes.version.clone(),
-    };
+    let programs = program_folders(kubernetes, etcd, coredns);
     let lab = match &base {
         Some(base) => {
             let from = Ingredients {
@@ -84,12 +81,37 @@ pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
         checkout: sources.folder().to_owned(),
         sources: sources.key()?,
         programs,
+        ignition: ignition.as_ref().map(IgnitionPrograms::of),
         lab,
     };
     ready.write(&cache)?;
     ready::prune(&cache, &lock)?;
     progress.line("ready; `lab show` says where everything is");
     Ok(())
+}
+
+/// Lists packages without which something cannot be made.
+fn missing_packages(wanted: &Wanted, ignition: Option<&Programs>) -> Vec<&'static str> {
+    let mut missing = if wanted.programs_only {
+        Vec::new()
+    } else {
+        packages::missing()
+    };
+    if ignition.is_some_and(|programs| !programs.is_ready()) {
+        missing.extend(packages::missing_for_ignition());
+    }
+    missing.sort_unstable();
+    missing.dedup();
+    missing
+}
+
+fn program_folders(kubernetes: &Programs, etcd: &Programs, coredns: &Programs) -> ProgramFolders {
+    ProgramFolders {
+        kubernetes: kubernetes.folder().to_owned(),
+        etcd: etcd.folder().to_owned(),
+        coredns: coredns.folder().to_owned(),
+        kubernetes_version: kubernetes.version.clone(),
+    }
 }
 
 /// Finds the release binary, from wherever it is run later.
@@ -108,14 +130,14 @@ fn announce(
     progress: &Progress,
     cache: &Cache,
     missing: &[&str],
-    built: &[Programs],
+    built: &[&Programs],
     base: Option<&Base>,
 ) {
     let mut todo = Vec::new();
     if !missing.is_empty() {
         todo.push(format!("install with apt-get: {}", missing.join(", ")));
     }
-    todo.extend(built.iter().filter_map(Programs::todo));
+    todo.extend(built.iter().filter_map(|programs| programs.todo()));
     todo.extend(base.and_then(Base::todo));
     if todo.is_empty() {
         progress.line("programs and the machines' root are there");
@@ -134,7 +156,7 @@ fn announce(
 fn build(
     lock: &Lock,
     progress: &Progress,
-    built: &[Programs],
+    built: &[&Programs],
     base: Option<&Base>,
 ) -> Result<(), LabError> {
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Kubernetes, etcd and `CoreDNS`, built from pinned Go modules.
+//! Kubernetes, etcd, `CoreDNS` and Ignition, built from pinned Go modules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,11 +27,28 @@ pub(crate) struct Module {
     requires: &'static str,
     /// The programs, each with the package that it is built from.
     programs: &'static [(&'static str, &'static str)],
+    /// Whether C code is part of it, which makes programs that need the libraries of this computer.
+    with_c: bool,
     /// How long a first build takes on two processors.
     minutes: &'static str,
 }
 
-/// All modules.
+/// Real Ignition, with which tests compare ours. Nothing else needs it.
+pub(crate) const IGNITION: Module = Module {
+    name: "ignition",
+    requires: "github.com/coreos/ignition/v2",
+    programs: &[
+        ("ignition", "github.com/coreos/ignition/v2/internal"),
+        (
+            "ignition-validate",
+            "github.com/coreos/ignition/v2/validate",
+        ),
+    ],
+    with_c: true,
+    minutes: "2 to 4 minutes",
+};
+
+/// The modules that every lab has.
 pub(crate) const MODULES: [Module; 3] = [
     Module {
         name: "kubernetes",
@@ -48,6 +65,7 @@ pub(crate) const MODULES: [Module; 3] = [
             ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
             ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"),
         ],
+        with_c: false,
         minutes: "7 to 10 minutes",
     },
     Module {
@@ -57,12 +75,14 @@ pub(crate) const MODULES: [Module; 3] = [
             ("etcd", "go.etcd.io/etcd/server/v3"),
             ("etcdctl", "go.etcd.io/etcd/etcdctl/v3"),
         ],
+        with_c: false,
         minutes: "half a minute",
     },
     Module {
         name: "coredns",
         requires: "github.com/coredns/coredns",
         programs: &[("coredns", "github.com/coredns/coredns")],
+        with_c: false,
         minutes: "3 minutes",
     },
 ];
@@ -137,6 +157,11 @@ impl Programs {
         self.product.path()
     }
 
+    /// Tells whether nothing has to be built.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.product.is_ready()
+    }
+
     /// Returns the layer that brings some of them onto a machine.
     pub(crate) fn layer(&self) -> PathBuf {
         self.folder().join("layer")
@@ -196,7 +221,7 @@ impl Programs {
             .arg(folder.join(program))
             .arg(package)
             .envs([
-                ("CGO_ENABLED", "0"),
+                ("CGO_ENABLED", if self.module.with_c { "1" } else { "0" }),
                 ("GOTOOLCHAIN", "local"),
                 ("GOWORK", "off"),
                 ("GOFLAGS", ""),
@@ -226,9 +251,21 @@ fn put_on_machine(folder: &Path) -> Result<(), LabError> {
 
 /// Returns what the linker is told: no symbols, and the version that programs say of themselves.
 fn linker_flags(module: Module, version: &str) -> String {
-    if module.name != "kubernetes" {
-        return "-s -w".into();
+    match module.name {
+        "kubernetes" => kubernetes_flags(version),
+        "ignition" => ignition_flags(version),
+        _ => "-s -w".into(),
     }
+}
+
+/// Switches labels of `SELinux` off: no policy is loaded where Ignition is compared with ours.
+fn ignition_flags(version: &str) -> String {
+    let internal = "github.com/coreos/ignition/v2/internal";
+    let version = version.trim_start_matches('v');
+    format!("-s -w -X {internal}/version.Raw={version} -X {internal}/distro.selinuxRelabel=false")
+}
+
+fn kubernetes_flags(version: &str) -> String {
     let mut parts = version.trim_start_matches('v').split('.');
     let (major, minor) = (
         parts.next().unwrap_or_default(),
@@ -278,7 +315,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_string_lossy().into_owned();
         let cache = Cache::find(|_| Some(root.clone())).unwrap();
-        for module in MODULES {
+        for module in MODULES.into_iter().chain([IGNITION]) {
             let programs = Programs::find(module, &Sources::own(), &cache, "go1").unwrap();
             let tools = fs::read_to_string(programs.sources.join("tools.go")).unwrap();
             for (_, package) in module.programs {
@@ -295,5 +332,12 @@ mod tests {
         let flags = linker_flags(MODULES[0], "v1.36.3");
         assert!(flags.ends_with("gitVersion=v1.36.3 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"), "{flags}");
         assert_eq!(linker_flags(MODULES[1], "v3.7.3"), "-s -w");
+    }
+
+    #[test]
+    fn ignition_sets_no_labels() {
+        let flags = linker_flags(IGNITION, "v2.24.0");
+        assert!(flags.contains("internal/version.Raw=2.24.0 "), "{flags}");
+        assert!(flags.ends_with("selinuxRelabel=false"), "{flags}");
     }
 }

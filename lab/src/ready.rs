@@ -12,6 +12,7 @@ use crate::cache::{Cache, Lock};
 use crate::error::LabError;
 use crate::files;
 use crate::key::Key;
+use crate::programs::Programs;
 use crate::sources::Sources;
 
 /// Programs that were built.
@@ -33,6 +34,42 @@ impl ProgramFolders {
     /// Finds the programs of this checkout.
     pub fn load() -> Result<Self, LabError> {
         Ok(Ready::load()?.programs)
+    }
+}
+
+/// Real Ignition, with which tests and benchmarks compare ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IgnitionPrograms {
+    /// The folder of ignition and ignition-validate.
+    pub folder: PathBuf,
+    /// The version, such as `v2.24.0`.
+    pub version: String,
+}
+
+impl IgnitionPrograms {
+    /// Finds the programs of this checkout.
+    pub fn load() -> Result<Self, LabError> {
+        Ready::load()?.ignition.ok_or_else(|| LabError::NotReady {
+            reason: "Ignition was not wanted; `prepare --with-ignition` builds it".into(),
+        })
+    }
+
+    /// Returns the program that applies configs, stage by stage.
+    pub fn ignition(&self) -> PathBuf {
+        self.folder.join("ignition")
+    }
+
+    /// Returns the program that judges configs.
+    pub fn validate(&self) -> PathBuf {
+        self.folder.join("ignition-validate")
+    }
+
+    pub(crate) fn of(programs: &Programs) -> Self {
+        Self {
+            folder: programs.folder().to_owned(),
+            version: programs.version.clone(),
+        }
     }
 }
 
@@ -80,6 +117,8 @@ pub(crate) struct Ready {
     pub(crate) sources: String,
     /// What was built.
     pub(crate) programs: ProgramFolders,
+    /// What tests compare with, if it was wanted.
+    pub(crate) ignition: Option<IgnitionPrograms>,
     /// The rest, if it was wanted.
     pub(crate) lab: Option<Lab>,
 }
@@ -127,6 +166,7 @@ impl Ready {
     fn folders(&self) -> Vec<&PathBuf> {
         let programs = &self.programs;
         let mut folders = vec![&programs.kubernetes, &programs.etcd, &programs.coredns];
+        folders.extend(self.ignition.as_ref().map(|programs| &programs.folder));
         if let Some(lab) = &self.lab {
             folders.extend([
                 &lab.base,
@@ -220,6 +260,10 @@ mod tests {
             checkout: checkout.to_owned(),
             sources: Sources::own().key().unwrap(),
             programs: programs.clone(),
+            ignition: Some(IgnitionPrograms {
+                folder: path("ignition/1"),
+                version: "v2.3.4".into(),
+            }),
             lab: Some(Lab {
                 programs,
                 base: path("debian/1"),

@@ -109,7 +109,14 @@ impl Decoder<'_> {
             let field = &shape.fields[index];
             self.path.push(Step::Field(field.name));
             let before = part.take(index);
-            if let Some(node) = self.value(field.holds, item, before) {
+            let node = if field.is_plain && self.cursor.kind() == Kind::Null {
+                // What cannot be absent cannot be taken back.
+                self.cursor.skip();
+                before
+            } else {
+                self.value(field.holds, item, before)
+            };
+            if let Some(node) = node {
                 part.set(index, node);
             }
             self.path.pop();

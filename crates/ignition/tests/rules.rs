@@ -111,6 +111,10 @@ fn keys_count_in_any_case_and_are_warned_about() {
         "storage": {"files": [{"path": "relative"}]}, "storage": {"files": [{"path": "/a"}]}}"#;
     assert_eq!(errors(text), [""; 0]);
     assert_eq!(parsed(text).version, Some(Version::V3_4));
+    // Null takes back what may be absent, and nothing else.
+    let file =
+        r#""storage": {"files": [{"path": "/a", "mode": 9999, "Path": null, "Mode": null}]}"#;
+    assert_eq!(errors(&config("3.4.0", file)), [""; 0]);
 }
 
 #[test]
@@ -212,6 +216,13 @@ fn versions_judge_differently() {
             let fails = !errors(&config(&format!("3.{minor}.0"), &rest)).is_empty();
             assert_eq!(fails, minor < since, "3.{minor}.0 {rest}");
         }
+    }
+    let no_version = file(r#"{"source": "s3://b/o?versionId="}"#);
+    for version in ["3.0.0", "3.3.0", "3.6.0"] {
+        assert_eq!(
+            errors(&config(version, &no_version)),
+            ["ErrInvalidS3ObjectVersionId storage.files.0.contents.source"]
+        );
     }
     assert_eq!(errors(&config("3.2.0", &link)), [""; 0]);
     assert_eq!(errors(&config("3.3.0", &link)).len(), 1);

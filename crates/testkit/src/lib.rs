@@ -9,11 +9,13 @@
 //! | [`crash`] | what is crashed: every sequence on its machine, and what must come of it |
 //! | [`mod@env`] | settings, sample configs, an observer that remembers |
 //! | [`dice`] | numbers by seed |
+//! | [`ignition`] | random Ignition configs, roots to apply them to, and real Ignition to compare with |
 
 pub mod crash;
 pub mod dice;
 pub mod env;
 pub mod fake;
+pub mod ignition;
 pub mod meaning;
 pub mod sampler;
 pub mod tree;

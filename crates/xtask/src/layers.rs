@@ -34,7 +34,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "bootlace-ignition",
         may_use: Some(&[]),
-        tests_may_use: &["bootlace-lab"],
+        tests_may_use: &["bootlace-testkit", "bootlace-lab"],
         never: WORLD,
         because: "a config is read, judged and merged the same everywhere, and fetched by others",
     },

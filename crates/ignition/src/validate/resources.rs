@@ -142,7 +142,6 @@ pub(super) fn url_problem(text: &str, version: Version) -> Option<Problem> {
     match url.scheme.as_str() {
         "http" | "https" | "tftp" => None,
         "gs" if version >= Version::V3_2 => None,
-        "s3" if version < Version::V3_4 => None,
         "s3" => version_id_problem(&url),
         "arn" if version >= Version::V3_4 => arn_problem(&url),
         "data" => data_url::decode(text).err().map(Problem::BadDataUrl),
