@@ -100,9 +100,16 @@ pub(crate) fn assess(
     let mut assessment = Assessment::default();
     let mut renewed: HashSet<&TargetPath> = HashSet::new();
     let mut conflicts: Vec<Fault> = Vec::new();
+    let mut dropped: Vec<&TargetPath> = Vec::new();
     for (position, effect) in effects.iter().enumerate() {
         let intent = past.intent(effect);
         let stale = sources(effect).iter().any(|path| renewed.contains(path));
+        if is_below(effect, &dropped) {
+            // What is there now goes before this effect has its turn.
+            assessment.missing.push(position);
+            renewed.extend(effect.path());
+            continue;
+        }
         let missing = match standing(&folders, effect)? {
             // It fits what is there, but not what that is about to become.
             Standing::AlreadySo if stale => {
@@ -125,12 +132,22 @@ pub(crate) fn assess(
         if missing {
             assessment.missing.push(position);
             renewed.extend(effect.path());
+            if let Effect::DropPath(drop) = effect {
+                dropped.push(&drop.path);
+            }
         } else {
             assessment.found.extend(intent.map(|(n, _)| (*n, position)));
         }
     }
     refuse(conflicts)?;
     Ok(assessment)
+}
+
+/// Tells whether an effect writes to what an earlier effect of the same step removes.
+fn is_below(effect: &Effect, dropped: &[&TargetPath]) -> bool {
+    let writes = !matches!(effect, Effect::DropPath(_));
+    let path = effect.path().filter(|_| writes);
+    path.is_some_and(|path| dropped.iter().any(|drop| path.below(drop).is_some()))
 }
 
 /// Tells whether a key is gone that this run has made, and on which something stands that runs.

@@ -27,6 +27,32 @@ pub(crate) struct Finding {
 /// How long one question over HTTP may take.
 const HTTP_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// How many claims of several that do not hold are told.
+const TOLD: usize = 3;
+
+/// Looks whether all of several claims hold.
+fn all(host: &dyn Host, claims: &[Claim]) -> Result<Finding, Fault> {
+    let mut broken = Vec::new();
+    for claim in claims {
+        let finding = evaluate(host, claim)?;
+        if !finding.holds {
+            broken.push(format!("not {}: {}", claim.what(), finding.found));
+        }
+    }
+    let holds = broken.is_empty();
+    if broken.len() > TOLD {
+        let more = broken.len() - TOLD;
+        broken.truncate(TOLD);
+        broken.push(format!("and {more} more"));
+    }
+    let found = if holds {
+        "they are".to_owned()
+    } else {
+        broken.join("; ")
+    };
+    Ok(finding(holds, found))
+}
+
 /// Looks whether a claim holds; changes nothing.
 pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault> {
     let folders = Folders::new(host);
@@ -75,6 +101,15 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
             let words = found.map_or("nothing says so".into(), |state| format!("it is {state:?}"));
             Ok(finding(found == Some(*state), words.to_lowercase()))
         }
+        Claim::Account {
+            is_group,
+            name,
+            exists,
+        } => {
+            let found = crate::accounts::is_listed(&folders, *is_group, name)?;
+            let words = if found { "it is listed" } else { "it is not listed" };
+            Ok(finding(found == *exists, words.into()))
+        }
         Claim::Succeeds { argv, within } => {
             let command = Command {
                 argv,
@@ -101,6 +136,7 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
             }
         }
         Claim::Running { unit } => running(host, unit),
+        Claim::All { claims, .. } => all(host, claims),
         Claim::Images { images } => loaded(host, images),
         Claim::Api(api) => api_answer(host, api),
         Claim::Answers {
@@ -116,6 +152,8 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
             let request = FetchRequest {
                 url,
                 authorities,
+                trusts_system: false,
+                headers: &[],
                 limit: 1 << 20,
                 within: HTTP_TRY,
             };

@@ -25,6 +25,14 @@ pub(crate) struct Deed {
     pub(crate) undo_begun: bool,
 }
 
+impl Deed {
+    /// Tells whether an act edits what is at a path, in contrast to making it.
+    pub(crate) fn edits(&self, path: &TargetPath) -> bool {
+        let mut products = self.effect.products.iter();
+        self.effect.kind.is_act() && !products.any(|product| product.path() == Some(path))
+    }
+}
+
 /// Lists the effects of a run that were not taken back, oldest first.
 pub(crate) fn deeds(engine: &Engine<'_>, run: &RunId) -> Result<Vec<Deed>, Fault> {
     let mut deeds: BTreeMap<u64, Deed> = BTreeMap::new();

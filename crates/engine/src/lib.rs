@@ -11,6 +11,7 @@
 //! | `assess` | what of a step's wishes is missing, for plans and for runs |
 //! | `effects` | the interpreter: standing, groups, performing |
 //! | `answers`, `claims`, `access` | probes and expectations, read-only |
+//! | `survey`, `accounts` | what lies where before a run, and who is who on the target |
 //! | `preflight`, `waiting`, `symptoms` | whether a step may begin, and how long there is hope |
 //! | `store`, `journal`, `blobs`, `history` | what is kept about runs |
 //! | `tidy` | what a crash left half done |
@@ -18,6 +19,7 @@
 pub mod port;
 
 mod access;
+mod accounts;
 mod answers;
 mod assess;
 mod blobs;
@@ -36,6 +38,7 @@ mod schedule;
 mod status;
 mod step_work;
 mod store;
+mod survey;
 mod symptoms;
 mod tidy;
 mod undo;
@@ -80,6 +83,8 @@ pub struct Options {
     pub run: Option<RunId>,
     /// Go on although the config or the tool changed since the run began.
     pub replan: bool,
+    /// Begin a new run if the newest one succeeded with other settings, instead of refusing.
+    pub anew: bool,
     /// Undo: overwrite what someone edited since.
     pub force: bool,
     /// Preflight checks that are not looked at, by name; `all` for all.
@@ -100,6 +105,7 @@ impl Options {
             interleave: None,
             run: None,
             replan: false,
+            anew: false,
             force: false,
             ignore: vec![],
             tool: tool.into(),

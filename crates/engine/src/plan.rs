@@ -26,6 +26,7 @@ impl Engine<'_> {
         self.check_unchanged(&state, &positions)?;
         Ok(PlanView {
             sequence: self.sequence.name.into(),
+            summary: None,
             steps: self.plan_steps(chosen, &state)?,
         })
     }
@@ -80,8 +81,8 @@ impl Engine<'_> {
             return Ok(RunState::default());
         };
         let state = store.read(&run, &mut |_, _| {})?;
-        let undone = state.outcome == Some(Outcome::Undone);
-        Ok(if undone { RunState::default() } else { state })
+        let anew = self.begins_anew(&state);
+        Ok(if anew { RunState::default() } else { state })
     }
 
     fn plan_step(

@@ -108,6 +108,9 @@ pub struct ExplainedUndo {
 pub struct PlanView {
     /// The sequence's name.
     pub sequence: String,
+    /// What it comes to, in a sentence or two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// The chosen steps, in order.
     pub steps: Vec<PlannedStep>,
 }

@@ -37,19 +37,15 @@ pub(super) fn act(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
     }
 }
 
-/// Tells what is at the places of an act's products.
+/// Tells what is at the places of an act's products, and of what it edits.
 pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
     let folders = Folders::new(host);
-    let products = effect.products();
-    let look = |path: &bootlace_model::path::TargetPath| {
-        let (path, state) = (path.clone(), folders.look(path)?);
+    let paths = super::writes::touches(&folders, effect)?;
+    let look = |path: bootlace_model::path::TargetPath| {
+        let state = folders.look(&path)?;
         Ok(Node { path, state })
     };
-    products
-        .iter()
-        .filter_map(Product::path)
-        .map(look)
-        .collect()
+    paths.into_iter().map(look).collect()
 }
 
 /// Lists the products other than paths that are there already.

@@ -2,8 +2,9 @@
 
 use bootlace_model::effect::{SetUnit, UnitName, UnitState, Via};
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::node::Attributes;
+use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
+use bootlace_model::survey::UnitFileState;
 
 use super::writes::{Shape, Write};
 use crate::folders::Folders;
@@ -53,6 +54,42 @@ pub(crate) fn unit_state(
         Some("enable") => Some(UnitState::Enabled),
         Some("disable") => Some(UnitState::Disabled),
         _ => None,
+    })
+}
+
+/// Tells how `systemctl --root DIR is-enabled` would find a unit.
+pub(crate) fn unit_file_state(
+    folders: &Folders<'_>,
+    unit: &UnitName,
+) -> Result<UnitFileState, Fault> {
+    if is_masked(folders, unit)? {
+        return Ok(UnitFileState::Masked);
+    }
+    let admin = path(&format!("{ADMIN}/{unit}"))?;
+    if let NodeState::Link { target, .. } = folders.look(&admin)?
+        && target.rsplit('/').next() != Some(unit.as_str())
+    {
+        // Another name of a unit cannot be enabled by itself.
+        return Ok(UnitFileState::Static);
+    }
+    let install = match find(folders, unit) {
+        Ok((_, install)) => install,
+        Err(fault) if fault.kind == FaultKind::Preflight => return Ok(UnitFileState::Absent),
+        Err(fault) => return Err(fault),
+    };
+    if !links_to(folders, unit)?.is_empty() {
+        return Ok(UnitFileState::Enabled);
+    }
+    let wishes = [
+        &install.wanted_by,
+        &install.required_by,
+        &install.upheld_by,
+        &install.alias,
+    ];
+    Ok(if wishes.iter().any(|wish| !wish.is_empty()) {
+        UnitFileState::Disabled
+    } else {
+        UnitFileState::Static
     })
 }
 

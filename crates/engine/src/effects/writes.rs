@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use bootlace_model::effect::{Effect, Product};
+use bootlace_model::effect::{AppendFile, Effect, Product};
 use bootlace_model::fault::Fault;
+use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
 
@@ -27,6 +28,14 @@ pub(crate) enum Shape {
         target: String,
         owner: Option<Owner>,
     },
+    /// The file that is there, with these attributes.
+    Attributes {
+        attributes: Attributes,
+    },
+    /// Another name of a file that is in place.
+    HardLink {
+        existing: TargetPath,
+    },
     Nothing,
 }
 
@@ -47,7 +56,12 @@ pub(crate) fn touches(folders: &Folders<'_>, effect: &Effect) -> Result<Vec<Targ
         Effect::DropPath(drop) if drop.forget.is_none() => tree_below(folders, &drop.path)?,
         other if other.kind().is_act() => {
             let products = other.products();
-            products.iter().filter_map(Product::path).cloned().collect()
+            let products = products.iter().filter_map(Product::path).cloned();
+            let mut paths: Vec<TargetPath> = products.collect();
+            for edited in other.edits() {
+                paths.extend(tree_below(folders, edited)?);
+            }
+            paths
         }
         other => other.path().into_iter().cloned().collect(),
     })
@@ -85,7 +99,20 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             &link.path,
             Shape::Link {
                 target: link.target.clone(),
-                owner: None,
+                owner: link.owner,
+            },
+        ),
+        Effect::SetAttributes(set) => one(
+            &set.path,
+            Shape::Attributes {
+                attributes: set.attributes.clone(),
+            },
+        ),
+        Effect::AppendFile(append) => one(&append.path, appended(contents, append)?),
+        Effect::MakeHardLink(link) => one(
+            &link.path,
+            Shape::HardLink {
+                existing: link.existing.clone(),
             },
         ),
         Effect::DropPath(drop) => {
@@ -130,10 +157,12 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             let content = host.fetch(&FetchRequest {
                 url: &fetch.url,
                 authorities: authorities.as_deref(),
+                trusts_system: false,
+                headers: &[],
                 limit: fetch.limit,
                 within: fetch.within,
             })?;
-            let found = bootlace_model::ids::Digest::of(&content);
+            let found = Digest::of(&content);
             if found != fetch.digest {
                 let (url, wanted) = (fetch.url.clone(), fetch.digest);
                 return Err(HostError::WrongDigest { url, wanted, found }.into());
@@ -153,6 +182,33 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
         | Effect::ApplyObjects(_)
         | Effect::Await(_) => vec![],
     })
+}
+
+/// Puts the old content and the new end together.
+fn appended(contents: &Contents<'_>, append: &AppendFile) -> Result<Shape, Fault> {
+    let path = &append.path;
+    let old = contents.must_read(path)?;
+    if Digest::of(&old) != append.before {
+        return Err(added_to_another(path));
+    }
+    let mut attributes = append.attributes.clone();
+    if let Some(dir) = contents.folders.holding(path)? {
+        // The file is replaced, so what labels it had have to be given again.
+        attributes.xattrs = dir.xattrs(path.name())?;
+    }
+    let content = [&*old, &*append.content].concat().into();
+    Ok(Shape::File {
+        content,
+        attributes,
+    })
+}
+
+/// Says that a file is not the one that was looked at.
+pub(super) fn added_to_another(path: &TargetPath) -> Fault {
+    Fault::refused(format!("{path} was changed since this run looked at it"))
+        .in_file(path.as_str())
+        .because("What is added at its end was meant for what it held before.")
+        .hint("`bootlace undo` takes back what was done so far; then begin anew")
 }
 
 /// Lists a path and everything below it, folders before what is in them.

@@ -155,12 +155,17 @@ fn capture(
     kept: &mut Vec<Vec<u8>>,
     bytes: &mut usize,
 ) -> Result<Before, Fault> {
-    let keeps = effect.no_inverse().is_none() && !effect.kind().is_act();
+    let is_edited = |path: &TargetPath| {
+        let mut edits = effect.edits().iter();
+        edits.any(|edited| path.below(edited).is_some())
+    };
+    let is_act = effect.kind().is_act();
     let mut before = Before {
         present: present(folders.host(), effect)?,
         ..Before::default()
     };
     for path in paths {
+        let keeps = effect.no_inverse().is_none() && (!is_act || is_edited(path));
         let (state, content) = folders.look_and_keep(path)?;
         if let NodeState::Other { what } = &state
             && keeps

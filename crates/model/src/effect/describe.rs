@@ -1,7 +1,7 @@
 //! Effects in words and as the line a person would type.
 
 use super::{AlreadyRan, Anew, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
-use crate::node::Attributes;
+use crate::node::{Attributes, Owner};
 use crate::shell;
 use crate::symptom::Symptom;
 
@@ -34,7 +34,25 @@ impl Effect {
                     owner(&make.attributes)
                 )
             }
-            Self::MakeLink(link) => format!("to {}", link.target),
+            Self::MakeLink(link) => {
+                let attributes = Attributes {
+                    owner: link.owner,
+                    ..Attributes::default()
+                };
+                format!("to {}{}", link.target, owner(&attributes))
+            }
+            Self::SetAttributes(set) => format!(
+                "mode {}{}, content kept",
+                shell::mode(set.attributes.mode),
+                owner(&set.attributes)
+            ),
+            Self::AppendFile(append) => format!(
+                "{} bytes added at its end, mode {}{}",
+                append.content.len(),
+                shell::mode(append.attributes.mode),
+                owner(&append.attributes)
+            ),
+            Self::MakeHardLink(link) => format!("another name of {}", link.existing),
             Self::DropPath(drop) => match &drop.forget {
                 None => "kept for undo".into(),
                 Some(why) => format!("not kept: {why}"),
@@ -109,6 +127,16 @@ impl Effect {
                 shell::line(["install", "-d", "-m", &mode, make.path.as_str()])
             }
             Self::MakeLink(link) => shell::line(["ln", "-sfn", &link.target, link.path.as_str()]),
+            Self::SetAttributes(set) => attribute_line(&set.attributes, set.path.as_str()),
+            Self::AppendFile(append) => {
+                let path = shell::quote(append.path.as_str());
+                let attributes = attribute_line(&append.attributes, append.path.as_str());
+                let length = append.content.len();
+                format!("cat >> {path} && {attributes} # {length} bytes from stdin")
+            }
+            Self::MakeHardLink(link) => {
+                shell::line(["ln", "-PT", link.existing.as_str(), link.path.as_str()])
+            }
             Self::DropPath(drop) => shell::line(["rm", "-rf", drop.path.as_str()]),
             Self::MakeKey(key) => format!(
                 "(umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out {})",
@@ -136,7 +164,7 @@ impl Effect {
                 }
             }
             Self::RunCommand(run) => {
-                let words = run.argv.iter().map(String::as_str);
+                let words = run.shown();
                 let env = run
                     .env
                     .iter()
@@ -205,6 +233,18 @@ fn owner(attributes: &Attributes) -> String {
         .map(|owner| format!(", owner {}:{}", owner.uid, owner.gid));
     let labels = attributes.xattrs.0.keys().map(|name| format!(", {name}"));
     owner.into_iter().chain(labels).collect()
+}
+
+fn attribute_line(attributes: &Attributes, path: &str) -> String {
+    let mode = shell::mode(attributes.mode);
+    let mode = shell::line(["chmod", &mode, path]);
+    match attributes.owner {
+        None => mode,
+        Some(Owner { uid, gid }) => {
+            let owner = format!("{uid}:{gid}");
+            format!("{} && {mode}", shell::line(["chown", &owner, path]))
+        }
+    }
 }
 
 fn install_line(attributes: &Attributes, path: &str) -> String {

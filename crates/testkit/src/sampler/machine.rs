@@ -205,6 +205,8 @@ fn command(name: &str, argv: &[&str]) -> RunCommand {
         undo: CommandUndo::Products,
         products: vec![],
         empties: vec![],
+        edits: vec![],
+        hidden: vec![],
         origin: origin(),
     }
 }

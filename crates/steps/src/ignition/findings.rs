@@ -1,0 +1,50 @@
+//! What is wrong with a config on this target, entry by entry.
+
+use bootlace_model::effect::Origin;
+use bootlace_model::fault::{Fault, FaultKind};
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    what: String,
+    origin: Origin,
+    hint: String,
+}
+
+/// Everything that is wrong.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<Finding>);
+
+impl Findings {
+    /// Notes something against an entry.
+    pub(super) fn add(
+        &mut self,
+        origin: &Origin,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.0.push(Finding {
+            what: what.into(),
+            origin: origin.clone(),
+            hint: hint.into(),
+        });
+    }
+
+    /// Refuses the config if anything is wrong with it.
+    pub(super) fn refuse(self) -> Result<(), Fault> {
+        let Some(first) = self.0.first() else {
+            return Ok(());
+        };
+        let mut fault = Fault::new(
+            FaultKind::BadInput,
+            format!("{} ({})", first.what, first.origin.name),
+        )
+        .because("A config is applied as a whole or not at all, so nothing was written.")
+        .hint(first.hint.clone());
+        let others = self.0.iter().skip(1);
+        fault.details = others
+            .map(|finding| format!("{} ({})", finding.what, finding.origin.name))
+            .collect();
+        Err(fault)
+    }
+}
