@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`port`] | the world, as the engine sees it |
 //! | `explain`, `plan`, `run`, `resume`, `verify`, `undo`, `status` | one verb, one file |
+//! | `whole` | a run that is taken back if it fails |
 //! | `schedule`, `step_work` | which step runs when, and what it does in its turns |
 //! | `assess` | what of a step's wishes is missing, for plans and for runs |
 //! | `effects` | the interpreter: standing, groups, performing |
@@ -44,6 +45,7 @@ mod tidy;
 mod undo;
 mod verify;
 mod waiting;
+mod whole;
 
 pub use answers::answer;
 use bootlace_model::config::Settings;

@@ -6,7 +6,6 @@ use bootlace_model::effect::Effect;
 use bootlace_model::fact::Facts;
 use bootlace_model::fault::Fault;
 use bootlace_model::probe::Answer;
-use bootlace_model::record::Outcome;
 use bootlace_model::replay::RunState;
 use bootlace_model::step::{Decision, PlanError, Step};
 use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};

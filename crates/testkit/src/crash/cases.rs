@@ -5,7 +5,7 @@ use bootlace_model::config::Settings;
 use bootlace_model::step::{About, Choice, Sequence, UndoPolicy};
 
 use crate::fake::FakeHost;
-use crate::{env, sampler};
+use crate::{env, provision, sampler};
 
 /// Prepares a machine.
 pub type Prepare = fn(&FakeHost) -> HostResult<()>;
@@ -38,6 +38,7 @@ pub fn cases() -> Vec<Case> {
         prepare: sampler::world,
     }];
     cases.extend(with_an_image());
+    cases.extend(with_an_ignition_config());
     cases.extend(shipped(|about| {
         about.built && !matches!(about.undo, UndoPolicy::PointOfNoReturn { .. })
     }));
@@ -59,6 +60,18 @@ fn with_an_image() -> Option<Case> {
     })
 }
 
+/// The sequence `ignition` with a config that uses all that it can do.
+fn with_an_ignition_config() -> Option<Case> {
+    Some(Case {
+        name: "ignition".into(),
+        sequence: bootlace_steps::sequence("ignition")?,
+        choice: Choice::default(),
+        ignore: vec![],
+        settings: provision::settings(),
+        prepare: provision::world,
+    })
+}
+
 /// Lists the shipped sequences that have a point of no return, to their very ends.
 pub fn one_way_cases() -> Vec<Case> {
     let is_no_return = |undo: &UndoPolicy| matches!(undo, UndoPolicy::PointOfNoReturn { .. });
@@ -76,7 +89,9 @@ pub fn one_way_cases() -> Vec<Case> {
 /// Lists each shipped sequence with the least and the fullest config, as far as its steps allow.
 fn shipped(allows: fn(&About) -> bool) -> Vec<Case> {
     let mut cases = Vec::new();
-    for sequence in bootlace_steps::SEQUENCES {
+    // An Ignition config is no part of a cluster's, so that sequence has a case of its own.
+    let sequences = bootlace_steps::SEQUENCES.iter();
+    for sequence in sequences.filter(|sequence| sequence.name != "ignition") {
         let steps = sequence.steps.iter();
         let Some(last) = steps.take_while(|step| allows(step.about())).last() else {
             continue;

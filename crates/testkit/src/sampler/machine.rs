@@ -221,6 +221,15 @@ fn counted_once() -> Claim {
     }
 }
 
+/// That the user is listed whom a program adds.
+fn added() -> Claim {
+    Claim::Account {
+        is_group: false,
+        name: "sampler".into(),
+        exists: true,
+    }
+}
+
 /// What a command leaves behind that runs a container.
 fn contained() -> Vec<Product> {
     let engine = vec!["sampler-engine".to_owned()];
@@ -254,6 +263,13 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
                 ..command("count", &["sampler-count", "up"])
             }),
             Effect::RunCommand(RunCommand {
+                already: AlreadyRan::When(Box::new(added())),
+                products: products("/var/homes/new"),
+                edits: ["/etc/passwd", "/etc/passwd-", "/var/homes/old"].map(at).into(),
+                hidden: vec!["secret".into()],
+                ..command("account", &["sampler-account", "secret"])
+            }),
+            Effect::RunCommand(RunCommand {
                 products: products("/var/cache/sampler/tree"),
                 ..command("cache", &["sampler-render", "/var/cache/sampler/tree"])
             }),
@@ -269,6 +285,7 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
         vec![
             Expectation::now(file, "others read it"),
             Expectation::now(counted_once(), "twice would be too often"),
+            Expectation::now(added(), "somebody logs in"),
         ]
     },
 };
