@@ -82,10 +82,16 @@ pub(crate) fn made_folders(
     run: &RunId,
 ) -> Result<BTreeSet<TargetPath>, Fault> {
     let mut made = BTreeSet::new();
+    let mut found = BTreeSet::new();
     let store = Store::new(engine.host, &engine.settings.paths.state);
     store.read(run, &mut |_, line| {
         if let Record::Intent { before, .. } = &line.rec {
-            made.extend(before.parents.iter().cloned());
+            // One that was there first, and was replaced by the run, is none of its own.
+            let there = before.nodes.iter().filter(|node| node.state.exists());
+            let there = there.filter(|node| !made.contains(&node.path));
+            found.extend(there.map(|node| node.path.clone()));
+            let parents = before.parents.iter();
+            made.extend(parents.filter(|path| !found.contains(*path)).cloned());
         }
     })?;
     let deeds = deeds(engine, run)?;

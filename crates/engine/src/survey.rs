@@ -156,6 +156,7 @@ impl<'a> Surveyor<'a> {
     ) -> Result<TargetPath, Lost> {
         let mut real = from;
         let mut links = 0;
+        let mut blocked: Option<String> = None;
         while let Some(part) = parts.pop_front() {
             match part.as_str() {
                 "" | "." => continue,
@@ -169,6 +170,9 @@ impl<'a> Surveyor<'a> {
             let is_last = parts.iter().all(String::is_empty);
             if is_last && last == Last::Itself {
                 return Ok(here);
+            }
+            if let Some(why) = blocked {
+                return Err(Lost::Because(why));
             }
             match self.look(&here)? {
                 Some(Seen::Link { target, .. }) => {
@@ -185,10 +189,10 @@ impl<'a> Surveyor<'a> {
                     }
                 }
                 None | Some(Seen::Directory { .. }) => real = here,
-                Some(_) if is_last => real = here,
                 Some(other) => {
-                    let noun = other.noun().to_owned();
-                    return Err(Lost::Because(format!("{here} is {noun}, not a folder")));
+                    // Something may be put in its place before what is named below it is made.
+                    blocked = Some(format!("{here} is {}, not a folder", other.noun()));
+                    real = here;
                 }
             }
         }
@@ -214,7 +218,14 @@ impl<'a> Surveyor<'a> {
         if let Some(known) = self.seen.get(path) {
             return Ok(known.clone());
         }
-        let seen = match self.folders.holding(path)? {
+        let above = path.parent().and_then(|above| self.seen.get(&above));
+        // What is no folder cannot be opened as one.
+        let is_below = !matches!(above, Some(Some(Seen::File { .. } | Seen::Other { .. })));
+        let holding = match is_below {
+            true => self.folders.holding(path)?,
+            false => None,
+        };
+        let seen = match holding {
             None => None,
             Some(dir) => dir.stat(path.name())?.map(seen),
         };

@@ -8,6 +8,7 @@ use bootlace_host::RealHost;
 use bootlace_model::config::{IgnitionSettings, Paths, Settings};
 use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
+use bootlace_model::probe::{Answer, Probe};
 use bootlace_model::view::{PlanView, UndoView, VerifyView};
 use bootlace_steps::ignition::resolve::{Request, resolve};
 use bootlace_testkit::env::Unseen;
@@ -23,7 +24,7 @@ pub(crate) struct Root {
 impl Root {
     /// Makes an empty root.
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let root = folder.path().join("root");
         std::fs::create_dir(&root).unwrap();
         let host = RealHost::builder()
@@ -115,6 +116,16 @@ impl Root {
         self.with(&settings, |engine| engine.undo())
     }
 
+    /// Asks a question about the root.
+    pub(crate) fn answer(&self, probe: &Probe) -> Answer {
+        bootlace_engine::answer(&self.host, probe).unwrap()
+    }
+
+    /// Reads a file of the root.
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.at(path)).unwrap()
+    }
+
     /// Writes a file of the root beforehand.
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let place = self.at(path);
@@ -122,6 +133,12 @@ impl Root {
         std::fs::write(&place, content).unwrap();
         place
     }
+}
+
+/// Makes a folder in memory where there is one: hundreds of syncs on a disk take their time.
+fn folder() -> TempDir {
+    let in_memory = Path::new("/dev/shm");
+    tempfile::tempdir_in(in_memory).unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 /// Makes the folders on the way to a place.
