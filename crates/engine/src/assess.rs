@@ -26,6 +26,8 @@ pub(crate) struct Past {
     pub(crate) open: OpenIntents,
     /// Commands that ran to their end, by name.
     commands: BTreeSet<String>,
+    /// Paths that were removed.
+    drops: BTreeSet<String>,
     /// The newest effect that was performed.
     newest: Option<u64>,
     /// Whether something lives that this run has started.
@@ -55,10 +57,12 @@ impl Past {
             )
         });
         let ran = state.commands_done.iter().filter(|(of, _)| of == step);
+        let dropped = state.drops_done.iter().filter(|(of, _)| of == step);
         Self {
             run: state.run.clone(),
             open: open.collect(),
             commands: ran.map(|(_, name)| name.clone()).collect(),
+            drops: dropped.map(|(_, path)| path.clone()).collect(),
             newest: state.newest_done.get(step).copied(),
             is_living: !state.living.is_empty(),
         }
@@ -115,11 +119,14 @@ pub(crate) fn assess(
             Standing::AlreadySo if stale => {
                 matches!(effect, Effect::PutFile(_)) || is_ours(engine, past, &folders, effect)?
             }
+            // Whether a program that edits came to its end cannot be seen from a part of its work.
+            Standing::AlreadySo if intent.is_some() && !effect.edits().is_empty() => true,
             Standing::AlreadySo => false,
             Standing::Missing if is_lost(engine, past, effect)? => {
                 conflicts.push(lost(effect));
                 false
             }
+            Standing::Missing if made_way(past, effect, &effects[position..]) => false,
             Standing::Missing => !past.ran(effect),
             Standing::Conflict(fault) => {
                 let ours = is_ours(engine, past, &folders, effect)?;
@@ -141,6 +148,20 @@ pub(crate) fn assess(
     }
     refuse(conflicts)?;
     Ok(assessment)
+}
+
+/// Tells whether a removal was done to make way for what the same step puts there: then what is
+/// there now is the step's own.
+fn made_way(past: &Past, effect: &Effect, later: &[Effect]) -> bool {
+    let Effect::DropPath(drop) = effect else {
+        return false;
+    };
+    let fills = |other: &Effect| {
+        let is_drop = matches!(other, Effect::DropPath(_));
+        let path = other.path().filter(|_| !is_drop);
+        path.is_some_and(|path| path.below(&drop.path).is_some())
+    };
+    past.drops.contains(drop.path.as_str()) && later.iter().any(fills)
 }
 
 /// Tells whether an effect writes to what an earlier effect of the same step removes.

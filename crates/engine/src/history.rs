@@ -31,6 +31,11 @@ impl Deed {
         let mut products = self.effect.products.iter();
         self.effect.kind.is_act() && !products.any(|product| product.path() == Some(path))
     }
+
+    /// Tells whether it is an act that edits something.
+    pub(crate) fn is_editor(&self) -> bool {
+        self.before.nodes.iter().any(|node| self.edits(&node.path))
+    }
 }
 
 /// Lists the effects of a run that were not taken back, oldest first.

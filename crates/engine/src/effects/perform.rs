@@ -49,6 +49,7 @@ pub(crate) fn perform(
     for intended in group {
         if intended.effect.kind().is_act() {
             super::acts::act(host, intended.effect)?;
+            super::acts::settle(host, intended.effect)?;
             afters.push(super::acts::products(host, intended.effect)?);
             continue;
         }

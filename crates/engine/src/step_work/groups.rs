@@ -39,6 +39,9 @@ impl StepWork<'_> {
             }
             let (n, before) = match past.left_open(effect) {
                 Some((n, pending)) if is_untouched(&folders, *n, pending)? => {
+                    if !effect.edits().is_empty() {
+                        self.engine.clear_another_try(self.run, &unanswered(*n, pending))?;
+                    }
                     (Some(*n), pending.before.clone())
                 }
                 _ => (
@@ -116,19 +119,7 @@ fn recorded(host: &dyn Host, effect: &Effect) -> Result<EffectRecord, Fault> {
 /// If not, somebody wrote there since the crash. Then the effect is intended anew, so that what
 /// they wrote is kept for undo.
 fn is_untouched(folders: &Folders<'_>, n: u64, pending: &Pending) -> Result<bool, Fault> {
-    let Pending {
-        step,
-        effect,
-        before,
-    } = pending.clone();
-    let deed = Deed {
-        n,
-        step,
-        effect,
-        before,
-        after: None,
-        undo_begun: false,
-    };
+    let deed = unanswered(n, pending);
     for node in &deed.before.nodes {
         let now = folders.look(&node.path)?;
         if matches!(judge(&deed, node, &now), Judgement::Edited(_)) {
@@ -136,6 +127,23 @@ fn is_untouched(folders: &Folders<'_>, n: u64, pending: &Pending) -> Result<bool
         }
     }
     Ok(true)
+}
+
+/// Returns an unanswered intent as a deed of which nobody knows how far it came.
+fn unanswered(n: u64, pending: &Pending) -> Deed {
+    let Pending {
+        step,
+        effect,
+        before,
+    } = pending.clone();
+    Deed {
+        n,
+        step,
+        effect,
+        before,
+        after: None,
+        undo_begun: false,
+    }
 }
 
 /// Tells whether an effect may share the commit of those already taken.

@@ -101,7 +101,7 @@ fn could_be_ours(deed: &Deed, before: &Node, now: &NodeState) -> bool {
     } = before;
     match (deed.effect.kind, now) {
         // A program was cut off while it edited, or took away what it was told to.
-        (EffectKind::RunCommand, _) if deed.after.is_none() => deed.edits(path),
+        (EffectKind::RunCommand, _) if deed.after.is_none() => deed.is_editor(),
         (EffectKind::RunCommand, NodeState::Absent) => deed.edits(path),
         (EffectKind::SetAttributes, NodeState::File { digest, .. }) => {
             matches!(before, NodeState::File { digest: was, .. } if was == digest)

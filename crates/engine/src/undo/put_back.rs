@@ -154,6 +154,19 @@ impl Engine<'_> {
     }
 }
 
+impl Engine<'_> {
+    /// Puts back what a program that was cut off has edited, and removes what it has made, so that
+    /// it finds at its next try what it found at its first.
+    pub(crate) fn clear_another_try(&self, run: &OpenRun, deed: &Deed) -> Result<(), Fault> {
+        self.remove_products(run, deed)?;
+        let folders = Folders::new(self.host);
+        let mut staging = Staging::default();
+        stage_back(run, &folders, &mut staging, &edits_of(deed))?;
+        staging.publish(self.host)?;
+        Ok(())
+    }
+}
+
 /// Returns a command as what it edits, without what it makes.
 fn edits_of(deed: &Deed) -> Deed {
     let mut edits = deed.clone();

@@ -21,6 +21,8 @@ pub struct Case {
     pub choice: Choice,
     /// Preflight checks that do not count.
     pub ignore: Vec<String>,
+    /// Whether it does nothing on a machine that it has left without its journal.
+    pub vanishes: bool,
     /// What the user wants.
     pub settings: Settings,
     /// Prepares the machine.
@@ -34,6 +36,7 @@ pub fn cases() -> Vec<Case> {
         sequence: &sampler::SEQUENCE,
         choice: Choice::default(),
         ignore: vec![],
+        vanishes: true,
         settings: env::settings(),
         prepare: sampler::world,
     }];
@@ -55,6 +58,7 @@ fn with_an_image() -> Option<Case> {
             ..Choice::default()
         },
         ignore: vec![],
+        vanishes: true,
         settings: env::image_settings(),
         prepare: env::image_world,
     })
@@ -67,6 +71,8 @@ fn with_an_ignition_config() -> Option<Case> {
         sequence: bootlace_steps::sequence("ignition")?,
         choice: Choice::default(),
         ignore: vec![],
+        // A config says other things about files that are there than about those that are not.
+        vanishes: false,
         settings: provision::settings(),
         prepare: provision::world,
     })
@@ -109,6 +115,7 @@ fn shipped(allows: fn(&About) -> bool) -> Vec<Case> {
             },
             // The built-in names of images pin nothing.
             ignore: vec!["Release-Pinned".into()],
+            vanishes: true,
             settings,
             prepare,
         }));
