@@ -13,6 +13,7 @@ use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};
 use crate::Engine;
 use crate::answers::Foreseen;
 use crate::assess::{Past, assess};
+use crate::folders::Folders;
 use crate::store::Store;
 
 impl Engine<'_> {
@@ -158,19 +159,30 @@ impl Engine<'_> {
         for ask in step.yields(self.settings) {
             facts.set(ask.fact, foreseen.answer(self.host, &ask.probe)?);
         }
+        let folders = Folders::new(self.host);
+        let shown = missing.into_iter().map(|effect| shown(&folders, effect));
         Ok(row(
             PlannedState::Todo,
-            missing.into_iter().map(shown).collect(),
+            shown.collect::<Result<_, _>>()?,
             self.would_be_refused(step, state)?.or(rest),
         ))
     }
 }
 
-fn shown(effect: &Effect) -> PlannedEffect {
-    PlannedEffect {
+fn shown(folders: &Folders<'_>, effect: &Effect) -> Result<PlannedEffect, Fault> {
+    let puts = matches!(effect, Effect::PutFile(_) | Effect::MakeLink(_));
+    let replaces = match effect.path().filter(|_| puts) {
+        None => false,
+        Some(path) => match folders.holding(path)? {
+            None => false,
+            Some(dir) => dir.stat(path.name())?.is_some(),
+        },
+    };
+    Ok(PlannedEffect {
+        replaces,
         kind: effect.kind(),
         target: effect.target(),
         detail: effect.detail(),
         command: effect.shell(),
-    }
+    })
 }

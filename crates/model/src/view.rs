@@ -146,6 +146,9 @@ pub enum PlannedState {
 /// One effect of [`PlannedStep`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedEffect {
+    /// Whether something is there that it takes the place of.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
     /// Which kind.
     pub kind: EffectKind,
     /// What it is about.

@@ -155,6 +155,7 @@ fn checks() -> Vec<ExplainedCheck> {
 
 fn planned_effects() -> Vec<PlannedEffect> {
     let effect = |kind, target: &str, detail: &str, command: &str| PlannedEffect {
+        replaces: false,
         kind,
         target: target.into(),
         detail: detail.into(),

@@ -40,7 +40,7 @@ use bootlace_model::provision::Provision;
 use bootlace_model::step::Sequence;
 
 pub use facts::KERNEL_ARGUMENTS;
-pub use summary::{Summary, summarise};
+pub use summary::summarise;
 
 /// The sequence's name.
 pub(crate) const NAME: &str = "ignition";

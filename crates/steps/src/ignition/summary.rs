@@ -2,17 +2,10 @@
 
 use bootlace_model::effect::EffectKind;
 use bootlace_model::provision::Provision;
-use bootlace_model::view::{PlanView, PlannedState};
+use bootlace_model::view::{PlanView, PlannedEffect, PlannedState};
 
 /// The most paths that are named.
 const NAMED: usize = 3;
-
-/// What a config comes to, counted.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Summary {
-    parts: Vec<String>,
-    overwritten: Vec<String>,
-}
 
 /// Counts what a config asks for; with a plan, also what is there already and goes.
 pub fn summarise(wishes: &Provision, plan: Option<&PlanView>) -> String {
@@ -49,7 +42,7 @@ pub fn summarise(wishes: &Provision, plan: Option<&PlanView>) -> String {
         text += " Kernel arguments are noted, and not changed.";
     }
     if let Some(plan) = plan {
-        text += &changes(wishes, plan);
+        text += &changes(plan);
     }
     text
 }
@@ -61,40 +54,29 @@ fn unit_files(unit: &bootlace_model::provision::Unit) -> usize {
 }
 
 /// Tells what is there already.
-fn changes(wishes: &Provision, plan: &PlanView) -> String {
+fn changes(plan: &PlanView) -> String {
     let todo = plan.steps.iter().filter(|step| step.state == PlannedState::Todo);
-    let effects: Vec<_> = todo.flat_map(|step| &step.effects).collect();
-    let may_replace = |path: &str| {
-        let files = wishes.files.iter().map(|it| &it.entry);
-        let links = wishes.links.iter().map(|it| &it.entry);
-        let mut entries = files.chain(links);
-        entries.any(|entry| entry.overwrite && entry.path == path)
+    let effects: Vec<&PlannedEffect> = todo.flat_map(|step| &step.effects).collect();
+    let those = |fits: fn(&PlannedEffect) -> bool| -> Vec<&str> {
+        let fitting = effects.iter().filter(|effect| fits(effect));
+        fitting.map(|effect| effect.target.as_str()).collect()
     };
-    let of = |kind: EffectKind| effects.iter().filter(move |effect| effect.kind == kind);
-    let removed = of(EffectKind::DropPath).map(|effect| effect.target.as_str());
-    let replaced = of(EffectKind::PutFile).chain(of(EffectKind::MakeLink));
-    let replaced = replaced.map(|effect| effect.target.as_str());
-    let replaced: Vec<&str> = replaced.filter(|path| may_replace(path)).collect();
-    let added = of(EffectKind::AppendFile).map(|effect| effect.target.as_str());
     let mut text = String::new();
-    for (paths, words) in [
-        (replaced, "may be overwritten"),
-        (removed.collect(), "removed first, with all that is in it"),
-        (added.collect(), "added to"),
+    for (paths, done) in [
+        (those(|effect| effect.replaces), "overwritten"),
+        (
+            those(|effect| effect.kind == EffectKind::DropPath),
+            "removed first, with all that is in it",
+        ),
+        (those(|effect| effect.kind == EffectKind::AppendFile), "added to"),
     ] {
-        let verb = match paths.as_slice() {
-            [] => continue,
-            [_] if words.starts_with("may") => "",
-            [_] => "is ",
-            _ if words.starts_with("may") => "",
-            _ => "are ",
-        };
-        let mut named: Vec<String> = paths.iter().take(NAMED).map(|it| (*it).to_owned()).collect();
-        if paths.len() > NAMED {
-            named.push(format!("{} more", paths.len() - NAMED));
-        }
+        let be = if paths.len() == 1 { "is" } else { "are" };
+        let named = paths.iter().take(NAMED).map(|path| (*path).to_owned());
+        let more = paths.len().saturating_sub(NAMED);
+        let more = (more > 0).then(|| format!("{more} more"));
+        let named: Vec<String> = named.chain(more).collect();
         if let Some(paths) = joined(&named) {
-            text += &format!(" {paths} {verb}{words}.");
+            text += &format!(" {paths} {be} {done}.");
         }
     }
     text

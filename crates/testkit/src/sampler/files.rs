@@ -61,7 +61,7 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             paths: vec![at("/etc/sampler.conf"), at("/srv/sampler/deep/er/file")],
             contents: vec![at("/etc/grown.txt")],
             links: vec![(at("/srv/sampler/link"), "../existing".into())],
-            pairs: vec![(at("/etc/same"), at("/srv/sampler/second/name"))],
+            pairs: vec![(at("/srv/sampler/empty"), at("/srv/sampler/second/name"))],
         };
         let accounts = Probe::Accounts {
             users: vec!["sampler".into()],
@@ -139,7 +139,7 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             }),
             Effect::MakeHardLink(MakeHardLink {
                 path: at("/srv/sampler/second/name"),
-                existing: at("/etc/same"),
+                existing: at("/srv/sampler/empty"),
                 origin: origin(),
             }),
             link("/srv/sampler/new-link", "/nowhere/at/all"),
