@@ -224,18 +224,41 @@ fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> 
             units.extend(known.filter(|known| !units.contains(known)));
         }
     }
-    let mut gone: Vec<Write> = Vec::new();
+    let mut gone: Vec<TargetPath> = Vec::new();
     for unit in units {
         for path in links_to(folders, &unit)? {
-            if !gone.iter().any(|known| known.path == path) {
-                gone.push(Write {
-                    path,
-                    shape: Shape::Nothing,
-                });
+            if !gone.contains(&path) {
+                gone.push(path);
             }
         }
     }
-    Ok(gone)
+    let hollow = hollow_folders(folders, &gone)?;
+    let nothing = |path| Write {
+        path,
+        shape: Shape::Nothing,
+    };
+    Ok(gone.into_iter().chain(hollow).map(nothing).collect())
+}
+
+/// Lists the folders of links in which nothing is left; systemctl removes them, too.
+fn hollow_folders(
+    folders: &Folders<'_>,
+    gone: &[TargetPath],
+) -> Result<Vec<TargetPath>, Fault> {
+    let mut hollow: Vec<TargetPath> = Vec::new();
+    for link in gone {
+        let Some(folder) = link.parent().filter(|folder| is_link_folder(folder.name())) else {
+            continue;
+        };
+        let Some(dir) = folders.open(&folder)?.filter(|_| !hollow.contains(&folder)) else {
+            continue;
+        };
+        let goes = |name: &String| folder.join(name).is_ok_and(|path| gone.contains(&path));
+        if dir.list()?.iter().all(goes) {
+            hollow.push(folder);
+        }
+    }
+    Ok(hollow)
 }
 
 /// Lists the links that make a unit start or give it another name.

@@ -86,13 +86,14 @@ pub(super) fn change_user(user: &User, account: &Account) -> Effect {
         call.option("--home", home);
         call.flag("--move-home", true);
         if *home != account.home {
-            call.edits(&account.home);
             call.makes(home);
         }
     }
-    if user.uid.is_some_and(|uid| uid != account.uid) {
-        // Whatever the user owns in its home changes hands with the number.
+    let renumbers = user.uid.is_some() || set(user.primary_group.as_ref()).is_some();
+    if renumbers || set(user.home_dir.as_ref()).is_some() {
+        // Whatever the user owns in its home changes hands with the numbers, or moves.
         call.edits(&account.home);
+        call.edits(&mail(user));
     }
     if let Some(hash) = hash(user) {
         call.secret("--password", hash);

@@ -203,10 +203,12 @@ impl<'a> Work<'a> {
             Wish::File(_) => true,
             Wish::Link(link) => !link.hard,
         };
-        if !at_once || matches!(there, Seen::Directory { .. }) {
+        let is_odd = matches!(there, Seen::Other { .. });
+        if !at_once || is_odd || matches!(there, Seen::Directory { .. }) {
+            let forget = is_odd.then(|| format!("{} cannot be kept", there.noun()));
             self.drops.push(Effect::DropPath(DropPath {
                 path: item.real.clone(),
-                forget: None,
+                forget,
                 origin: item.wish.entry().origin.clone(),
             }));
         }

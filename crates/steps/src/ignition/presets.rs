@@ -58,14 +58,26 @@ pub(super) fn lines<'a>(
         }
     }
     let is_enabled = |line: &Line<'_>| {
-        // A list of instances is no unit that could be asked for.
-        let state = states.get(&line.name).filter(|_| line.instances.is_none());
+        let asked = match &line.instances {
+            None => Some(line.name.clone()),
+            Some(_) => any_instance(&line.name),
+        };
+        let state = asked.and_then(|name| states.get(&name));
         state.is_some_and(|state| state.counts_as_enabled())
     };
     lines
         .into_values()
         .filter(|line| line.enabled || is_enabled(line))
         .collect()
+}
+
+/// Names the unit that systemctl takes a line with instances for, when Ignition asks about it.
+///
+/// Blanks cannot be in a name, so it escapes them, and as that has no ending it takes all of it for
+/// an instance of a service.
+pub(super) fn any_instance(name: &str) -> Option<String> {
+    let (stem, _) = name.split_once('@')?;
+    Some(format!("{stem}@\\x20.service"))
 }
 
 /// Splits an instance off its template.
@@ -131,5 +143,7 @@ mod tests {
             ("d@x.service", UnitFileState::Enabled),
         ];
         assert_eq!(text(&units, &states), "disable a.service\ndisable c.service\n");
+        let states = [("d@\\x20.service", UnitFileState::Static)];
+        assert_eq!(text(&units, &states), "disable d@.service x\n");
     }
 }

@@ -85,9 +85,13 @@ fn dropin_path(unit: &Unit, dropin: &str) -> Option<TargetPath> {
 fn yields(settings: &Settings) -> Vec<Ask> {
     let units = wishes(settings).units.iter();
     let spoken_of = units.filter(|unit| unit.enabled.is_some());
-    let names: Vec<UnitName> = spoken_of
-        .filter_map(|unit| UnitName::parse(&unit.name))
-        .collect();
+    let mut names: Vec<UnitName> = Vec::new();
+    for unit in spoken_of {
+        let any = presets::any_instance(&unit.name);
+        let both = [Some(unit.name.clone()), any].into_iter().flatten();
+        let both = both.filter_map(|name| UnitName::parse(&name));
+        names.extend(both.filter(|name| !names.contains(name)).collect::<Vec<_>>());
+    }
     vec![UNIT_FILES.from(Probe::UnitFiles(names))]
 }
 
