@@ -80,17 +80,21 @@ pub(crate) fn unit_file_state(
     if !links_to(folders, unit)?.is_empty() {
         return Ok(UnitFileState::Enabled);
     }
-    let wishes = [
-        &install.wanted_by,
-        &install.required_by,
-        &install.upheld_by,
-        &install.alias,
-    ];
-    Ok(if wishes.iter().any(|wish| !wish.is_empty()) {
+    let wishes = [&install.wanted_by, &install.required_by, &install.upheld_by];
+    let is_wished = wishes.iter().any(|wish| !wish.is_empty());
+    let has_names = !install.alias.is_empty() && may_have_other_names(unit);
+    Ok(if is_wished || has_names {
         UnitFileState::Disabled
     } else {
         UnitFileState::Static
     })
+}
+
+/// Tells whether a unit of this type may have other names; systemd passes over those of the rest.
+fn may_have_other_names(unit: &UnitName) -> bool {
+    let types = ["service", "socket", "target", "device", "timer", "path"];
+    let found = unit.as_str().rsplit('.').next();
+    found.is_some_and(|found| types.contains(&found))
 }
 
 fn mask(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> {

@@ -197,6 +197,12 @@ impl<'a> Work<'a> {
         let Some(there) = self.tree.get(&item.real) else {
             return;
         };
+        // What earlier entries put there through a link goes as well, so it is not even made.
+        let stays = |effect: &Effect| {
+            let path = effect.path();
+            path.is_none_or(|path| path.below(&item.real).is_none())
+        };
+        self.effects.retain(stays);
         // A file or a link takes the place of another at once; everything else has to go first.
         let at_once = match item.wish {
             Wish::Directory(_) => false,
@@ -204,7 +210,8 @@ impl<'a> Work<'a> {
             Wish::Link(link) => !link.hard,
         };
         let is_odd = matches!(there, Seen::Other { .. });
-        if !at_once || is_odd || matches!(there, Seen::Directory { .. }) {
+        let was_there = self.tree.survey.nodes.contains_key(&item.real);
+        if was_there && (!at_once || is_odd || matches!(there, Seen::Directory { .. })) {
             let forget = is_odd.then(|| format!("{} cannot be kept", there.noun()));
             self.drops.push(Effect::DropPath(DropPath {
                 path: item.real.clone(),
