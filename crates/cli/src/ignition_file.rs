@@ -29,6 +29,7 @@ pub(crate) fn settle(session: &Session, work: &mut Work, given: &Given) -> Resul
     if !is_about(work.sequence) {
         return refuse(given);
     }
+    bootlace_host::limits::open_many_files();
     // Another config is another run; the same one goes on.
     work.options.anew = true;
     work.settings.ignition = Some(match &given.ignition {
@@ -124,12 +125,17 @@ fn kept(work: &Work) -> Result<IgnitionSettings, Fault> {
     let state = &work.settings.paths.state;
     let run = work.options.run.as_ref();
     let begun = bootlace_engine::begun_with(&work.host, state, work.sequence, run)?;
-    let digest = begun.as_ref().and_then(|config| config.pointer("/ignition/digest"));
+    let digest = begun
+        .as_ref()
+        .and_then(|config| config.pointer("/ignition/digest"));
     let digest = digest.and_then(|digest| serde_json::from_value::<Digest>(digest.clone()).ok());
     let none = || {
-        Fault::new(FaultKind::Usage, "no Ignition config is given, and no run keeps one")
-            .hint("`bootlace plan ignition --ignition FILE` shows what a config would change")
-            .hint("`bootlace ignition apply FILE` applies one")
+        Fault::new(
+            FaultKind::Usage,
+            "no Ignition config is given, and no run keeps one",
+        )
+        .hint("`bootlace plan ignition --ignition FILE` shows what a config would change")
+        .hint("`bootlace ignition apply FILE` applies one")
     };
     let digest = digest.ok_or_else(none)?;
     let place = IgnitionSettings::place(state, digest);

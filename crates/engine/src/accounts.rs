@@ -69,7 +69,10 @@ impl Lists {
         let mut lists = vec![read(host, folders, paths[0])?];
         // Only a target that says so looks into the second list.
         let order = read(host, folders, "/etc/nsswitch.conf")?;
-        if order.lines().any(|line| line.contains("altfiles") && !line.starts_with('#')) {
+        if order
+            .lines()
+            .any(|line| line.contains("altfiles") && !line.starts_with('#'))
+        {
             lists.push(read(host, folders, paths[1])?);
         }
         Ok(Self(lists))

@@ -71,6 +71,10 @@ pub trait Observer: Sync {
 }
 
 /// How a sequence is worked on.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that people type, or follows from one"
+)]
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Which steps.

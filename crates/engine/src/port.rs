@@ -247,8 +247,12 @@ pub trait Dir: Any + Send + Sync + Debug {
     fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()>;
     /// Gives a file, of this folder or another, a further name here that must not exist; a symbolic
     /// link is not followed.
-    fn create_hard_link(&self, name: &str, existing: &dyn Dir, existing_name: &str)
-    -> HostResult<()>;
+    fn create_hard_link(
+        &self,
+        name: &str,
+        existing: &dyn Dir,
+        existing_name: &str,
+    ) -> HostResult<()>;
     /// Tells which file a name refers to, so that two names of one file can be known as such; none
     /// if it is absent.
     fn identity(&self, name: &str) -> HostResult<Option<FileIdentity>>;

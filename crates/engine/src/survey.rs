@@ -166,7 +166,9 @@ impl<'a> Surveyor<'a> {
                 }
                 _ => {}
             }
-            let here = real.join(&part).map_err(|bad| Lost::Because(bad.to_string()))?;
+            let here = real
+                .join(&part)
+                .map_err(|bad| Lost::Because(bad.to_string()))?;
             let is_last = parts.iter().all(String::is_empty);
             if is_last && last == Last::Itself {
                 return Ok(here);
@@ -221,9 +223,10 @@ impl<'a> Surveyor<'a> {
         let above = path.parent().and_then(|above| self.seen.get(&above));
         // What is no folder cannot be opened as one.
         let is_below = !matches!(above, Some(Some(Seen::File { .. } | Seen::Other { .. })));
-        let holding = match is_below {
-            true => self.folders.holding(path)?,
-            false => None,
+        let holding = if is_below {
+            self.folders.holding(path)?
+        } else {
+            None
         };
         let seen = match holding {
             None => None,

@@ -18,7 +18,9 @@ impl Engine<'_> {
     /// Takes back what was done before something failed, and says so.
     fn take_all_back(&self, mut fault: Fault) -> Fault {
         // What could be tried again is of no use to a run that is taken back.
-        fault.hints.retain(|hint| !hint.contains("`bootlace resume`"));
+        fault
+            .hints
+            .retain(|hint| !hint.contains("`bootlace resume`"));
         match self.undo() {
             Ok(undone) if undone.refused.is_empty() => {
                 let text = "what was done before is taken back: everything is as it was";

@@ -105,8 +105,7 @@ impl Http {
             return Ok(client.clone());
         }
         let secure = url.scheme() == "https";
-        let (client, complete) =
-            client::build(&self.trust, request, self.proxy.as_ref(), secure)?;
+        let (client, complete) = client::build(&self.trust, request, self.proxy.as_ref(), secure)?;
         if complete {
             if clients.len() >= MOST_CLIENTS {
                 clients.clear();

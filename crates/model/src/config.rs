@@ -34,7 +34,10 @@ pub use nearest::nearest;
 pub use placement::{Placement, Ports};
 pub use rendering::{RendererImage, RenderingSettings};
 pub use schema::schema;
-pub use settings::{CgroupDriver, ClusterSettings, ControlPlane, Endpoint, IgnitionSettings, Network, NodeSettings, Paths, PkiSettings, Profile, ReleaseSource, Settings};
+pub use settings::{
+    CgroupDriver, ClusterSettings, ControlPlane, Endpoint, IgnitionSettings, Network, NodeSettings,
+    Paths, PkiSettings, Profile, ReleaseSource, Settings,
+};
 
 use crate::fault::Fault;
 

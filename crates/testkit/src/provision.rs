@@ -102,7 +102,11 @@ pub fn config() -> Provision {
             directory("/srv/old", false, Some(0o700)),
         ],
         files: vec![
-            file("/srv/new/deep/er/file", Some("below a group\n"), &["and more\n"]),
+            file(
+                "/srv/new/deep/er/file",
+                Some("below a group\n"),
+                &["and more\n"],
+            ),
             owned(file("/srv/own", Some("mine\n"), &[]), named(), 0o6755),
             owned(file("/etc/kept", None, &[]), Who::Id(7), 0o640),
             file("/etc/grown", None, &["one\n", "two\n"]),
@@ -195,7 +199,12 @@ pub fn world(host: &FakeHost) -> HostResult<()> {
         world.write("/etc/passwd", passwd)?;
         world.write("/etc/group", b"root:x:0:\n")?;
         world.write("/home/gone/notes", b"dear diary\n")?;
-        for path in ["/etc/kept", "/etc/grown", "/etc/hosts", "/etc/folder/inside"] {
+        for path in [
+            "/etc/kept",
+            "/etc/grown",
+            "/etc/hosts",
+            "/etc/folder/inside",
+        ] {
             world.write(path, b"from before\n")?;
             world.set_attributes(path, &odd)?;
         }

@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn every_kind_of_effect_is_tried() {
         use EffectKind::{
-            ApplyObjects, Await, DropPath, Fetch, ImportImages, IssueCertificate, MakeDirectory,
-            MakeKey, MakeLink, PutFile, RunCommand, SetUnit, StartUnit, SetAttributes, AppendFile,
-            MakeHardLink,
+            AppendFile, ApplyObjects, Await, DropPath, Fetch, ImportImages, IssueCertificate,
+            MakeDirectory, MakeHardLink, MakeKey, MakeLink, PutFile, RunCommand, SetAttributes,
+            SetUnit, StartUnit,
         };
         let all = [
             PutFile,

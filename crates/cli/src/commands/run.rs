@@ -67,7 +67,11 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
 }
 
 /// Prints where the run stands, as data or as a summary for people.
-pub(super) fn tell(session: &Session, engine: &Engine<'_>, report: Option<&RunReport>) -> Result<(), Fault> {
+pub(super) fn tell(
+    session: &Session,
+    engine: &Engine<'_>,
+    report: Option<&RunReport>,
+) -> Result<(), Fault> {
     let console = &session.console;
     if console.output() != Output::Text {
         return console.show(&engine.status()?, |_| String::new());

@@ -63,7 +63,9 @@ pub(super) fn settle(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
             dirs.insert(holding.path().clone(), holding);
         }
     }
-    let files = files.iter().map(|(dir, name)| (dir.as_ref(), name.as_str()));
+    let files = files
+        .iter()
+        .map(|(dir, name)| (dir.as_ref(), name.as_str()));
     host.sync_files(&files.collect::<Vec<(&dyn Dir, &str)>>())?;
     let dirs: Vec<&dyn Dir> = dirs.values().map(AsRef::as_ref).collect();
     Ok(host.sync_dirs(&dirs)?)

@@ -216,7 +216,8 @@ impl Staging {
                     existing_name,
                 } => {
                     let existing = existing.as_ref();
-                    act.dir.create_hard_link(&act.name, existing, existing_name)?;
+                    act.dir
+                        .create_hard_link(&act.name, existing, existing_name)?;
                 }
                 ActKind::Remove => act.dir.remove(&act.name)?,
                 ActKind::RemoveDir => act.dir.remove_dir(&act.name)?,
@@ -269,7 +270,9 @@ impl Staging {
         name: String,
         existing: &TargetPath,
     ) -> Result<NodeState, Fault> {
-        let holding = folders.holding(existing)?.ok_or_else(|| nowhere(existing))?;
+        let holding = folders
+            .holding(existing)?
+            .ok_or_else(|| nowhere(existing))?;
         let existing_name = existing.name().to_owned();
         let state = crate::folders::look_in(holding.as_ref(), &existing_name)?;
         self.acts.push(Act {

@@ -1,6 +1,8 @@
 //! Whether an effect is already so, still missing, or in conflict with what is there.
 
-use bootlace_model::effect::{AlreadyRan, AppendFile, Effect, MakeKey, StartUnit, UnitName};
+use bootlace_model::effect::{
+    AlreadyRan, AppendFile, Effect, MakeHardLink, MakeKey, SetAttributes, StartUnit, UnitName,
+};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner};
@@ -67,27 +69,9 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             }
             _ => Standing::Missing,
         },
-        Effect::SetAttributes(set) => match stat(folders, &set.path)? {
-            Some((dir, Stat::File { mode, owner, .. })) => {
-                so(has_attributes(mode, owner, &set.attributes)
-                    && labels_fit(dir.as_ref(), &set.path, &set.attributes)?)
-            }
-            _ => in_the_way(&set.path, "a file that is there"),
-        },
+        Effect::SetAttributes(set) => attribute_standing(folders, set)?,
         Effect::AppendFile(append) => append_standing(folders, append)?,
-        Effect::MakeHardLink(link) => match stat(folders, &link.path)? {
-            None => Standing::Missing,
-            Some((dir, _)) => {
-                let mine = dir.identity(link.path.name())?;
-                let other = folders.holding(&link.existing)?;
-                let other = other.map(|dir| dir.identity(link.existing.name()));
-                if mine.is_some() && other.transpose()?.flatten() == mine {
-                    Standing::AlreadySo
-                } else {
-                    in_the_way(&link.path, "another name of a file")
-                }
-            }
-        },
+        Effect::MakeHardLink(link) => name_standing(folders, link)?,
         Effect::DropPath(drop) => so(stat(folders, &drop.path)?.is_none()),
         Effect::MakeKey(make) => key_standing(&contents, make)?,
         Effect::IssueCertificate(issue) => {
@@ -116,15 +100,13 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             None => Standing::Missing,
             Some((_, Stat::Directory { .. })) => in_the_way(&fetch.path, "a file"),
             Some((dir, stat)) => match folders.read(&fetch.path, fetch.limit)? {
-                Some(content) if Digest::of(&content) == fetch.digest => {
-                    so(is_file(
-                        dir.as_ref(),
-                        &fetch.path,
-                        &stat,
-                        &content,
-                        &fetch.attributes,
-                    )?)
-                }
+                Some(content) if Digest::of(&content) == fetch.digest => so(is_file(
+                    dir.as_ref(),
+                    &fetch.path,
+                    &stat,
+                    &content,
+                    &fetch.attributes,
+                )?),
                 _ => Standing::Missing,
             },
         },
@@ -157,6 +139,30 @@ fn append_standing(folders: &Folders<'_>, append: &AppendFile) -> Result<Standin
         _ if Digest::of(&content) == append.before => Standing::Missing,
         _ => Standing::Conflict(added_to_another(path)),
     })
+}
+
+fn attribute_standing(folders: &Folders<'_>, set: &SetAttributes) -> Result<Standing, Fault> {
+    let Some((dir, Stat::File { mode, owner, .. })) = stat(folders, &set.path)? else {
+        return Ok(in_the_way(&set.path, "a file that is there"));
+    };
+    let fits = has_attributes(mode, owner, &set.attributes);
+    if fits && labels_fit(dir.as_ref(), &set.path, &set.attributes)? {
+        return Ok(Standing::AlreadySo);
+    }
+    Ok(Standing::Missing)
+}
+
+fn name_standing(folders: &Folders<'_>, link: &MakeHardLink) -> Result<Standing, Fault> {
+    let Some((dir, _)) = stat(folders, &link.path)? else {
+        return Ok(Standing::Missing);
+    };
+    let mine = dir.identity(link.path.name())?;
+    let other = folders.holding(&link.existing)?;
+    let other = other.map(|dir| dir.identity(link.existing.name()));
+    if mine.is_some() && other.transpose()?.flatten() == mine {
+        return Ok(Standing::AlreadySo);
+    }
+    Ok(in_the_way(&link.path, "another name of a file"))
 }
 
 fn has_attributes(mode: u32, owner: Owner, wanted: &Attributes) -> bool {

@@ -245,10 +245,7 @@ fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> 
 }
 
 /// Lists the folders of links in which nothing is left; systemctl removes them, too.
-fn hollow_folders(
-    folders: &Folders<'_>,
-    gone: &[TargetPath],
-) -> Result<Vec<TargetPath>, Fault> {
+fn hollow_folders(folders: &Folders<'_>, gone: &[TargetPath]) -> Result<Vec<TargetPath>, Fault> {
     let mut hollow: Vec<TargetPath> = Vec::new();
     for link in gone {
         let Some(folder) = link.parent().filter(|folder| is_link_folder(folder.name())) else {

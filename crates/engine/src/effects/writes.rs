@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bootlace_model::effect::{AppendFile, Effect, Product};
+use bootlace_model::effect::{AppendFile, Effect, Fetch, Product};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner};
@@ -148,39 +148,36 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             )
         }
         Effect::SetUnit(set) => units::writes(folders, set)?,
-        Effect::Fetch(fetch) => {
-            let authorities = fetch
-                .authorities
-                .as_ref()
-                .map(|path| contents.must_read(path));
-            let authorities = authorities.transpose()?;
-            let content = host.fetch(&FetchRequest {
-                url: &fetch.url,
-                authorities: authorities.as_deref(),
-                trusts_system: false,
-                headers: &[],
-                limit: fetch.limit,
-                within: fetch.within,
-            })?;
-            let found = Digest::of(&content);
-            if found != fetch.digest {
-                let (url, wanted) = (fetch.url.clone(), fetch.digest);
-                return Err(HostError::WrongDigest { url, wanted, found }.into());
-            }
-            let attributes = fetch.attributes.clone();
-            one(
-                &fetch.path,
-                Shape::File {
-                    content: content.into(),
-                    attributes,
-                },
-            )
-        }
+        Effect::Fetch(fetch) => one(&fetch.path, fetched(contents, fetch)?),
         Effect::RunCommand(_)
         | Effect::StartUnit(_)
         | Effect::ImportImages(_)
         | Effect::ApplyObjects(_)
         | Effect::Await(_) => vec![],
+    })
+}
+
+/// Downloads what an effect fetches, and checks it.
+fn fetched(contents: &Contents<'_>, fetch: &Fetch) -> Result<Shape, Fault> {
+    let authorities = fetch.authorities.as_ref();
+    let authorities = authorities.map(|path| contents.must_read(path));
+    let authorities = authorities.transpose()?;
+    let content = contents.folders.host().fetch(&FetchRequest {
+        url: &fetch.url,
+        authorities: authorities.as_deref(),
+        trusts_system: false,
+        headers: &[],
+        limit: fetch.limit,
+        within: fetch.within,
+    })?;
+    let found = Digest::of(&content);
+    if found != fetch.digest {
+        let (url, wanted) = (fetch.url.clone(), fetch.digest);
+        return Err(HostError::WrongDigest { url, wanted, found }.into());
+    }
+    Ok(Shape::File {
+        content: content.into(),
+        attributes: fetch.attributes.clone(),
     })
 }
 

@@ -40,7 +40,8 @@ impl StepWork<'_> {
             let (n, before) = match past.left_open(effect) {
                 Some((n, pending)) if is_untouched(&folders, *n, pending)? => {
                     if !effect.edits().is_empty() {
-                        self.engine.clear_another_try(self.run, &unanswered(*n, pending))?;
+                        self.engine
+                            .clear_another_try(self.run, &unanswered(*n, pending))?;
                     }
                     (Some(*n), pending.before.clone())
                 }

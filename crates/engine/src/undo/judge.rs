@@ -73,12 +73,7 @@ fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
 }
 
 /// Tells whether a folder or a link is what an earlier undo made of it before it was cut off.
-fn is_on_the_way(
-    deed: &Deed,
-    before: &NodeState,
-    after: Option<&Node>,
-    now: &NodeState,
-) -> bool {
+fn is_on_the_way(deed: &Deed, before: &NodeState, after: Option<&Node>, now: &NodeState) -> bool {
     use NodeState::{Directory, File, Link};
     match (before, now) {
         (File { digest: was, .. }, File { digest: is, .. })

@@ -42,9 +42,9 @@ pub(super) async fn fetch(client: &Client, url: Url, headers: &HeaderMap, limit:
 pub(super) fn headers(given: &[(String, String)]) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
-        let bad = |_| format!("the header {name:?} cannot be sent");
-        let name_read = HeaderName::try_from(name).map_err(|_| bad(()))?;
-        let value = HeaderValue::try_from(value).map_err(|_| bad(()))?;
+        let bad = || format!("the header {name:?} cannot be sent");
+        let name_read = HeaderName::try_from(name).map_err(|_| bad())?;
+        let value = HeaderValue::try_from(value).map_err(|_| bad())?;
         headers.append(name_read, value);
     }
     Ok(headers)

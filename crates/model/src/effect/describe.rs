@@ -1,7 +1,7 @@
 //! Effects in words and as the line a person would type.
 
 use super::{AlreadyRan, Anew, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
-use crate::node::{Attributes, Owner};
+use crate::node::Attributes;
 use crate::shell;
 use crate::symptom::Symptom;
 
@@ -41,17 +41,8 @@ impl Effect {
                 };
                 format!("to {}{}", link.target, owner(&attributes))
             }
-            Self::SetAttributes(set) => format!(
-                "mode {}{}, content kept",
-                shell::mode(set.attributes.mode),
-                owner(&set.attributes)
-            ),
-            Self::AppendFile(append) => format!(
-                "{} bytes added at its end, mode {}{}",
-                append.content.len(),
-                shell::mode(append.attributes.mode),
-                owner(&append.attributes)
-            ),
+            Self::SetAttributes(set) => set.detail(),
+            Self::AppendFile(append) => append.detail(),
             Self::MakeHardLink(link) => format!("another name of {}", link.existing),
             Self::DropPath(drop) => match &drop.forget {
                 None => "kept for undo".into(),
@@ -127,13 +118,8 @@ impl Effect {
                 shell::line(["install", "-d", "-m", &mode, make.path.as_str()])
             }
             Self::MakeLink(link) => shell::line(["ln", "-sfn", &link.target, link.path.as_str()]),
-            Self::SetAttributes(set) => attribute_line(&set.attributes, set.path.as_str()),
-            Self::AppendFile(append) => {
-                let path = shell::quote(append.path.as_str());
-                let attributes = attribute_line(&append.attributes, append.path.as_str());
-                let length = append.content.len();
-                format!("cat >> {path} && {attributes} # {length} bytes from stdin")
-            }
+            Self::SetAttributes(set) => set.shell(),
+            Self::AppendFile(append) => append.shell(),
             Self::MakeHardLink(link) => {
                 shell::line(["ln", "-PT", link.existing.as_str(), link.path.as_str()])
             }
@@ -227,24 +213,12 @@ fn count(number: usize, noun: &str) -> String {
     }
 }
 
-fn owner(attributes: &Attributes) -> String {
+pub(super) fn owner(attributes: &Attributes) -> String {
     let owner = attributes
         .owner
         .map(|owner| format!(", owner {}:{}", owner.uid, owner.gid));
     let labels = attributes.xattrs.0.keys().map(|name| format!(", {name}"));
     owner.into_iter().chain(labels).collect()
-}
-
-fn attribute_line(attributes: &Attributes, path: &str) -> String {
-    let mode = shell::mode(attributes.mode);
-    let mode = shell::line(["chmod", &mode, path]);
-    match attributes.owner {
-        None => mode,
-        Some(Owner { uid, gid }) => {
-            let owner = format!("{uid}:{gid}");
-            format!("{} && {mode}", shell::line(["chown", &owner, path]))
-        }
-    }
 }
 
 fn install_line(attributes: &Attributes, path: &str) -> String {

@@ -65,8 +65,16 @@ impl<'a> Names<'a> {
             Who::Name(name) => {
                 let known = self.accounts.users.get(name).map(|user| user.uid);
                 let comes = self.wishes.users.iter();
-                let comes = comes.filter(|user| user.is_wanted()).any(|it| it.name == *name);
-                self.number(entry, ("user", "passwd.users", name), known, comes, findings)
+                let comes = comes
+                    .filter(|user| user.is_wanted())
+                    .any(|it| it.name == *name);
+                self.number(
+                    entry,
+                    ("user", "passwd.users", name),
+                    known,
+                    comes,
+                    findings,
+                )
             }
         };
         let gid = match &entry.group {
@@ -83,7 +91,13 @@ impl<'a> Names<'a> {
                 let brought = self.wishes.users.iter().filter(to_come);
                 let mut comes = comes.chain(brought.map(|user| &user.name));
                 let comes = comes.any(|it| it == name);
-                self.number(entry, ("group", "passwd.groups", name), known, comes, findings)
+                self.number(
+                    entry,
+                    ("group", "passwd.groups", name),
+                    known,
+                    comes,
+                    findings,
+                )
             }
         };
         Owner { uid, gid }
@@ -105,7 +119,8 @@ impl<'a> Names<'a> {
             }
             None => {
                 let path = &entry.path;
-                let what = format!("the {kind} {name}, who shall own {path}, is not known on the target");
+                let what =
+                    format!("the {kind} {name}, who shall own {path}, is not known on the target");
                 let hint = format!("add {name} to {list}, or give the number as {kind}.id");
                 findings.add(&entry.origin, what, hint);
                 0

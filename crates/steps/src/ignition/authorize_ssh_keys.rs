@@ -96,7 +96,11 @@ fn authorize(
     };
     if let Some(why) = accounts.homes.lost.get(&path) {
         let what = format!("the keys of {} cannot be written: {why}", user.name);
-        return findings.add(origin, what, "look at the way with `namei -l`, below the root");
+        return findings.add(
+            origin,
+            what,
+            "look at the way with `namei -l`, below the root",
+        );
     }
     let owner = Owner {
         uid: account.uid,
@@ -137,7 +141,11 @@ fn authorize(
             ..Attributes::mode(mode)
         },
         Some(other) => {
-            let what = format!("{real} shall hold the keys of {}, but is {}", user.name, other.noun());
+            let what = format!(
+                "{real} shall hold the keys of {}, but is {}",
+                user.name,
+                other.noun()
+            );
             return findings.add(origin, what, format!("move {real} away"));
         }
     };
@@ -176,7 +184,9 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     // Where a home lies is known only on the target, unless the config says it.
     let known = with_keys(settings).filter_map(|user| {
         let home = user.home_dir.as_ref().filter(|home| !home.is_empty())?;
-        let path = TargetPath::new(home).and_then(|home| home.join(KEYS)).ok()?;
+        let path = TargetPath::new(home)
+            .and_then(|home| home.join(KEYS))
+            .ok()?;
         let claim = Claim::File {
             path,
             digest: None,

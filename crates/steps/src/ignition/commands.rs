@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bootlace_model::effect::{
-    AlreadyRan, CommandUndo, Effect, Origin, Product, RunCommand,
-};
+use bootlace_model::effect::{AlreadyRan, CommandUndo, Effect, Origin, Product, RunCommand};
 use bootlace_model::expect::Claim;
 use bootlace_model::path::TargetPath;
 use bootlace_model::provision::{Group, User};
@@ -41,11 +39,18 @@ const LISTS: [&str; 13] = [
 
 /// Adds a group.
 pub(super) fn add_group(group: &Group) -> Effect {
-    let mut call = Call::new("groupadd", format!("add the group {}", group.name), &group.origin);
+    let mut call = Call::new(
+        "groupadd",
+        format!("add the group {}", group.name),
+        &group.origin,
+    );
     if let Some(gid) = group.gid {
         call.option("--gid", &gid.to_string());
     }
-    let hash = group.password_hash.as_deref().filter(|hash| !hash.is_empty());
+    let hash = group
+        .password_hash
+        .as_deref()
+        .filter(|hash| !hash.is_empty());
     call.secret("--password", hash.unwrap_or(LOCKED));
     call.flag("--system", group.system);
     call.done(&group.name, Some(listed(true, &group.name, true)))
@@ -53,13 +58,21 @@ pub(super) fn add_group(group: &Group) -> Effect {
 
 /// Removes a group.
 pub(super) fn remove_group(group: &Group) -> Effect {
-    let call = Call::new("groupdel", format!("remove the group {}", group.name), &group.origin);
+    let call = Call::new(
+        "groupdel",
+        format!("remove the group {}", group.name),
+        &group.origin,
+    );
     call.done(&group.name, Some(listed(true, &group.name, false)))
 }
 
 /// Adds a user.
 pub(super) fn add_user(user: &User) -> Effect {
-    let mut call = Call::new("useradd", format!("add the user {}", user.name), &user.origin);
+    let mut call = Call::new(
+        "useradd",
+        format!("add the user {}", user.name),
+        &user.origin,
+    );
     if let Some(home) = set(user.home_dir.as_ref()) {
         call.option("--home-dir", home);
     }
@@ -81,7 +94,11 @@ pub(super) fn add_user(user: &User) -> Effect {
 
 /// Changes a user that is there.
 pub(super) fn change_user(user: &User, account: &Account) -> Effect {
-    let mut call = Call::new("usermod", format!("change the user {}", user.name), &user.origin);
+    let mut call = Call::new(
+        "usermod",
+        format!("change the user {}", user.name),
+        &user.origin,
+    );
     if let Some(home) = set(user.home_dir.as_ref()) {
         call.option("--home", home);
         call.flag("--move-home", true);
@@ -104,7 +121,11 @@ pub(super) fn change_user(user: &User, account: &Account) -> Effect {
 
 /// Removes a user with its home.
 pub(super) fn remove_user(user: &User, account: &Account) -> Effect {
-    let mut call = Call::new("userdel", format!("remove the user {}", user.name), &user.origin);
+    let mut call = Call::new(
+        "userdel",
+        format!("remove the user {}", user.name),
+        &user.origin,
+    );
     call.argv.insert(1, "--remove".into());
     call.edits(&account.home);
     call.edits(&mail(user));
@@ -158,7 +179,10 @@ impl Call {
             name,
             argv: [program, "--root", ROOT].map(ToOwned::to_owned).into(),
             hidden: vec![],
-            edits: LISTS.iter().filter_map(|path| TargetPath::new(path).ok()).collect(),
+            edits: LISTS
+                .iter()
+                .filter_map(|path| TargetPath::new(path).ok())
+                .collect(),
             products: vec![],
             origin: origin.clone(),
         }
@@ -199,12 +223,16 @@ impl Call {
     }
 
     fn edits(&mut self, path: &str) {
-        let path = TargetPath::new(path).ok().filter(|path| *path != TargetPath::root());
+        let path = TargetPath::new(path)
+            .ok()
+            .filter(|path| *path != TargetPath::root());
         self.edits.extend(path);
     }
 
     fn makes(&mut self, path: &str) {
-        let path = TargetPath::new(path).ok().filter(|path| *path != TargetPath::root());
+        let path = TargetPath::new(path)
+            .ok()
+            .filter(|path| *path != TargetPath::root());
         self.products.extend(path.map(Product::Path));
     }
 

@@ -24,7 +24,13 @@ static ABOUT: About = About {
           with it. An account without a password gets one that nothing opens. Hashes of passwords \
           are never shown.",
     reads: &["passwd.groups and passwd.users of the config"],
-    writes: &["/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "homes"],
+    writes: &[
+        "/etc/passwd",
+        "/etc/shadow",
+        "/etc/group",
+        "/etc/gshadow",
+        "homes",
+    ],
     command: "\
 groupadd --root DIR --password '*' NAME
 useradd --root DIR --create-home --password '*' NAME",

@@ -55,7 +55,11 @@ pub(super) const STEP: IgnitionStep = IgnitionStep {
     name: NAME,
     about: &ABOUT,
     needs: &[write_units::NAME],
-    uses: &["ignition.unit-files", "ignition.unit-places", "ignition.is-live"],
+    uses: &[
+        "ignition.unit-files",
+        "ignition.unit-places",
+        "ignition.is-live",
+    ],
     yields: yields_nothing,
     checks: checks_nothing,
     plan,

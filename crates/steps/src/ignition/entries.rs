@@ -24,7 +24,12 @@ const FILE_MODE: u32 = 0o644;
 pub(super) fn places(wishes: &Provision) -> Places {
     let mut places = Places::default();
     let path = |text: &str| TargetPath::new(text).ok();
-    places.paths.extend(wishes.directories.iter().filter_map(|it| path(&it.entry.path)));
+    places.paths.extend(
+        wishes
+            .directories
+            .iter()
+            .filter_map(|it| path(&it.entry.path)),
+    );
     for file in &wishes.files {
         let Some(path) = path(&file.entry.path) else {
             continue;
@@ -145,7 +150,8 @@ impl<'a> Work<'a> {
                     "{} and {other} are the same place: links lead both to {real}",
                     entry.path
                 );
-                self.findings.add(&entry.origin, what, "remove one of the two entries");
+                self.findings
+                    .add(&entry.origin, what, "remove one of the two entries");
             }
             items.push(Item { real, wish });
         }
@@ -158,11 +164,13 @@ impl<'a> Work<'a> {
             Ok(path) if path != TargetPath::root() => path,
             Ok(_) => {
                 let hint = "name a path below it";
-                self.findings.add(&entry.origin, "the root itself cannot be an entry", hint);
+                self.findings
+                    .add(&entry.origin, "the root itself cannot be an entry", hint);
                 return None;
             }
             Err(bad) => {
-                self.findings.add(&entry.origin, bad.to_string(), "correct the path");
+                self.findings
+                    .add(&entry.origin, bad.to_string(), "correct the path");
                 return None;
             }
         };
@@ -187,7 +195,7 @@ impl<'a> Work<'a> {
         match item.wish {
             Wish::Directory(directory) => self.directory(&item.real, directory, there),
             Wish::File(file) => self.file(&item.real, file, there),
-            Wish::Link(link) if link.hard => self.hard_link(&item.real, link, there),
+            Wish::Link(link) if link.hard => self.hard_link(&item.real, link, there.as_ref()),
             Wish::Link(link) => self.link(&item.real, link, there),
         }
     }
@@ -295,20 +303,21 @@ impl<'a> Work<'a> {
                 );
                 let (path, origin) = (real.clone(), entry.origin.clone());
                 let attributes = owned(mode, owner);
-                self.effects.push(match digest.filter(|_| !file.append.is_empty()) {
-                    None => Effect::SetAttributes(SetAttributes {
-                        path,
-                        attributes,
-                        origin,
-                    }),
-                    Some(before) => Effect::AppendFile(AppendFile {
-                        path,
-                        before,
-                        content: joined(None, &file.append),
-                        attributes,
-                        origin,
-                    }),
-                });
+                self.effects
+                    .push(match digest.filter(|_| !file.append.is_empty()) {
+                        None => Effect::SetAttributes(SetAttributes {
+                            path,
+                            attributes,
+                            origin,
+                        }),
+                        Some(before) => Effect::AppendFile(AppendFile {
+                            path,
+                            before,
+                            content: joined(None, &file.append),
+                            attributes,
+                            origin,
+                        }),
+                    });
             }
             Some(other) => self.in_the_way(entry, &other, "a file"),
         }
@@ -385,13 +394,16 @@ impl<'a> Work<'a> {
         found.unwrap_or(nobody)
     }
 
-    fn hard_link(&mut self, real: &TargetPath, link: &Link, there: Option<Seen>) {
+    fn hard_link(&mut self, real: &TargetPath, link: &Link, there: Option<&Seen>) {
         let entry = &link.entry;
         let asked = hard_target(&link.target);
         let existing = asked.map(|path| self.tree.survey.real(&path).clone());
         let target = existing.as_ref().and_then(|path| self.tree.get(path));
         let (Some(existing), Some(target)) = (existing, target) else {
-            let what = format!("{} cannot be a hard link: {} is absent", entry.path, link.target);
+            let what = format!(
+                "{} cannot be a hard link: {} is absent",
+                entry.path, link.target
+            );
             let hint = "let an entry of the config make it, or take the link out";
             return self.findings.add(&entry.origin, what, hint);
         };
@@ -407,8 +419,13 @@ impl<'a> Work<'a> {
             return;
         }
         if matches!(target, Seen::Directory { .. }) {
-            let what = format!("{} cannot be a hard link: {} is a folder", entry.path, link.target);
-            return self.findings.add(&entry.origin, what, "make it a symbolic link");
+            let what = format!(
+                "{} cannot be a hard link: {} is a folder",
+                entry.path, link.target
+            );
+            return self
+                .findings
+                .add(&entry.origin, what, "make it a symbolic link");
         }
         self.tree.set(real, target);
         self.effects.push(Effect::MakeHardLink(MakeHardLink {
@@ -470,4 +487,3 @@ fn joined(content: Option<&Content>, append: &[Content]) -> std::sync::Arc<[u8]>
         }
     }
 }
-

@@ -24,7 +24,11 @@ static ABOUT: About = About {
           because they belong to a machine that does not run yet. Kernel arguments are noted as a \
           fact, for whoever can change them. The target's users and groups are looked up now, before \
           a program changes them.",
-    reads: &["the Ignition config and what it refers to", "/etc/passwd", "/etc/group"],
+    reads: &[
+        "the Ignition config and what it refers to",
+        "/etc/passwd",
+        "/etc/group",
+    ],
     writes: &["/var/lib/bootlace/ignition/"],
     command: "ignition-validate CONFIG && install -D -m 0600 CONFIG STATE/ignition/DIGEST.json",
     undo: UndoPolicy::Inverse,

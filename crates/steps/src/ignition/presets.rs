@@ -47,12 +47,14 @@ pub(super) fn lines<'a>(
         };
         let suffix = if enabled { "enabled" } else { "disabled" };
         let (name, instance) = split(&unit.name);
-        let line = lines.entry(format!("{name}-{suffix}")).or_insert_with(|| Line {
-            name,
-            enabled,
-            instances: instance.is_some().then(Vec::new),
-            unit,
-        });
+        let line = lines
+            .entry(format!("{name}-{suffix}"))
+            .or_insert_with(|| Line {
+                name,
+                enabled,
+                instances: instance.is_some().then(Vec::new),
+                unit,
+            });
         if let Some(instances) = &mut line.instances {
             instances.extend(instance);
         }
@@ -109,7 +111,9 @@ mod tests {
     }
 
     fn text(units: &[Unit], states: &[(&str, UnitFileState)]) -> String {
-        let states = states.iter().map(|(name, state)| ((*name).to_owned(), *state));
+        let states = states
+            .iter()
+            .map(|(name, state)| ((*name).to_owned(), *state));
         let lines = lines(units, &states.collect());
         lines.iter().map(Line::text).collect()
     }
@@ -123,8 +127,7 @@ mod tests {
             unit("echo@foo.service", true),
             unit("echo@.service", true),
         ];
-        let expected =
-            "enable bar.service\nenable echo@.service bar foo \nenable foo.service\n";
+        let expected = "enable bar.service\nenable echo@.service bar foo \nenable foo.service\n";
         assert_eq!(text(&units, &[]), expected);
     }
 
@@ -142,7 +145,10 @@ mod tests {
             ("c.service", UnitFileState::Static),
             ("d@x.service", UnitFileState::Enabled),
         ];
-        assert_eq!(text(&units, &states), "disable a.service\ndisable c.service\n");
+        assert_eq!(
+            text(&units, &states),
+            "disable a.service\ndisable c.service\n"
+        );
         let states = [("d@\\x20.service", UnitFileState::Static)];
         assert_eq!(text(&units, &states), "disable d@.service x\n");
     }

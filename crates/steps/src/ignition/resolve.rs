@@ -111,7 +111,9 @@ impl Resolver<'_, '_> {
         let mut fault = Fault::bad_input(message.trim_start_matches(": "))
             .at(place(&first.place))
             .because("Ignition would refuse it, too; nothing was touched.")
-            .hint(format!("`bootlace ignition validate {name}` tells all that is wrong"));
+            .hint(format!(
+                "`bootlace ignition validate {name}` tells all that is wrong"
+            ));
         if errors.len() > 1 {
             fault.details = errors.iter().map(told).collect();
         }

@@ -14,9 +14,23 @@ pub fn summarise(wishes: &Provision, plan: Option<&PlanView>) -> String {
     let files = wishes.files.len() + wishes.units.iter().map(unit_files).sum::<usize>();
     let wanted = wishes.users.iter().filter(|user| user.is_wanted()).count();
     let gone = wishes.users.len() - wanted;
-    let groups = wishes.groups.iter().filter(|group| group.is_wanted()).count();
-    let enabled = |state| wishes.units.iter().filter(|unit| unit.enabled == Some(state)).count();
-    let masked = wishes.units.iter().filter(|unit| unit.mask == Some(true)).count();
+    let groups = wishes
+        .groups
+        .iter()
+        .filter(|group| group.is_wanted())
+        .count();
+    let enabled = |state| {
+        wishes
+            .units
+            .iter()
+            .filter(|unit| unit.enabled == Some(state))
+            .count()
+    };
+    let masked = wishes
+        .units
+        .iter()
+        .filter(|unit| unit.mask == Some(true))
+        .count();
     for (verb, number, noun) in [
         ("writes", files, "file"),
         ("makes", wishes.directories.len(), "folder"),
@@ -49,13 +63,20 @@ pub fn summarise(wishes: &Provision, plan: Option<&PlanView>) -> String {
 
 fn unit_files(unit: &bootlace_model::provision::Unit) -> usize {
     let own = unit.contents.as_ref().is_some_and(|text| !text.is_empty());
-    let dropins = unit.dropins.iter().filter(|it| it.contents.is_some()).count();
+    let dropins = unit
+        .dropins
+        .iter()
+        .filter(|it| it.contents.is_some())
+        .count();
     usize::from(own && unit.mask != Some(true)) + dropins
 }
 
 /// Tells what is there already.
 fn changes(plan: &PlanView) -> String {
-    let todo = plan.steps.iter().filter(|step| step.state == PlannedState::Todo);
+    let todo = plan
+        .steps
+        .iter()
+        .filter(|step| step.state == PlannedState::Todo);
     let effects: Vec<&PlannedEffect> = todo.flat_map(|step| &step.effects).collect();
     let those = |fits: fn(&PlannedEffect) -> bool| -> Vec<&str> {
         let fitting = effects.iter().filter(|effect| fits(effect));
@@ -68,7 +89,10 @@ fn changes(plan: &PlanView) -> String {
             those(|effect| effect.kind == EffectKind::DropPath),
             "removed first, with all that is in it",
         ),
-        (those(|effect| effect.kind == EffectKind::AppendFile), "added to"),
+        (
+            those(|effect| effect.kind == EffectKind::AppendFile),
+            "added to",
+        ),
     ] {
         let be = if paths.len() == 1 { "is" } else { "are" };
         let named = paths.iter().take(NAMED).map(|path| (*path).to_owned());
@@ -76,7 +100,7 @@ fn changes(plan: &PlanView) -> String {
         let more = (more > 0).then(|| format!("{more} more"));
         let named: Vec<String> = named.chain(more).collect();
         if let Some(paths) = joined(&named) {
-            text += &format!(" {paths} {be} {done}.");
+            text.extend([" ", &paths, " ", be, " ", done, "."]);
         }
     }
     text

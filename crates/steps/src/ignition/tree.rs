@@ -97,23 +97,19 @@ impl<'a> Tree<'a> {
                 }
             }
         }
-        let mut made = Vec::new();
+        let mut parents = Vec::new();
         for path in missing.into_iter().rev() {
             let Given { owner, inherits } = self.given(&path);
-            let mode = if inherits {
-                PARENT_MODE | SET_GROUP
-            } else {
-                PARENT_MODE
-            };
+            let mode = folder_mode(Given { owner, inherits });
             self.set(&path, Seen::Directory { mode, owner });
-            made.push(Parent {
+            parents.push(Parent {
                 path,
                 mode,
                 owner,
                 inherits,
             });
         }
-        Ok(made)
+        Ok(parents)
     }
 
     /// Tells who owns what is made at a place, if nothing else is said.

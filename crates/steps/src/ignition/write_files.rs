@@ -64,7 +64,10 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     if claims.is_empty() {
         return vec![];
     }
-    let what = format!("the config's folders and files are there, {} in all", claims.len());
+    let what = format!(
+        "the config's folders and files are there, {} in all",
+        claims.len()
+    );
     let because = "What reads them later cannot tell a half of a config from the whole.";
     vec![Expectation::now(Claim::All { what, claims }, because)]
 }
@@ -72,8 +75,11 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
 fn claims(wishes: &Provision) -> Vec<Claim> {
     let path = |text: &str| TargetPath::new(text).ok();
     let directories = wishes.directories.iter();
-    let directories =
-        directories.filter_map(|it| Some(Claim::Directory { path: path(&it.entry.path)? }));
+    let directories = directories.filter_map(|it| {
+        Some(Claim::Directory {
+            path: path(&it.entry.path)?,
+        })
+    });
     let files = wishes.files.iter();
     let files = files.filter_map(|file| {
         Some(Claim::File {
@@ -96,4 +102,3 @@ fn digest(file: &File) -> Option<Digest> {
     let parts: Vec<&[u8]> = parts.map(|part| &*part.0).collect();
     Some(Digest::of_parts(parts))
 }
-

@@ -90,7 +90,10 @@ fn yields(settings: &Settings) -> Vec<Ask> {
         let any = presets::any_instance(&unit.name);
         let both = [Some(unit.name.clone()), any].into_iter().flatten();
         let both = both.filter_map(|name| UnitName::parse(&name));
-        names.extend(both.filter(|name| !names.contains(name)).collect::<Vec<_>>());
+        names.extend(
+            both.filter(|name| !names.contains(name))
+                .collect::<Vec<_>>(),
+        );
     }
     vec![UNIT_FILES.from(Probe::UnitFiles(names))]
 }
@@ -250,21 +253,23 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
             let path = dropin_path(unit, &dropin.name);
             claims.extend(written(path, dropin.contents.as_deref()));
         }
-        match unit.mask {
-            Some(true) => claims.extend(unit_path(unit).map(|path| Claim::Link {
+        if unit.mask == Some(true) {
+            claims.extend(unit_path(unit).map(|path| Claim::Link {
                 path,
                 target: NOWHERE.into(),
-            })),
-            _ => {
-                let contents = unit.contents.as_deref().filter(|text| !text.is_empty());
-                claims.extend(written(unit_path(unit), contents));
-            }
+            }));
+        } else {
+            let contents = unit.contents.as_deref().filter(|text| !text.is_empty());
+            claims.extend(written(unit_path(unit), contents));
         }
     }
     if claims.is_empty() {
         return vec![];
     }
-    let what = format!("the config's units and drop-ins are there, {} in all", claims.len());
+    let what = format!(
+        "the config's units and drop-ins are there, {} in all",
+        claims.len()
+    );
     let because = "systemd would start something else, or nothing, at the next boot.";
     vec![Expectation::now(Claim::All { what, claims }, because)]
 }

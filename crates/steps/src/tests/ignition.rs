@@ -106,7 +106,10 @@ fn survey(nodes: &[(&str, Seen)]) -> Survey {
     Survey {
         identity: ROOT,
         moved: [].into(),
-        nodes: nodes.iter().map(|(at, seen)| (path(at), seen.clone())).collect(),
+        nodes: nodes
+            .iter()
+            .map(|(at, seen)| (path(at), seen.clone()))
+            .collect(),
         owners: [].into(),
         same: vec![],
         lost: [].into(),
@@ -177,7 +180,7 @@ fn with(wishes: Provision) -> Settings {
 }
 
 /// Plans a step on a target.
-fn plan(name: &str, wishes: Provision, target: Survey) -> Result<Vec<Effect>, PlanError> {
+fn plan(name: &str, wishes: Provision, target: &Survey) -> Result<Vec<Effect>, PlanError> {
     let mut facts = Facts::default();
     set_facts(&mut facts);
     for fact in ["ignition.target", "ignition.unit-places"] {
@@ -196,7 +199,7 @@ fn files(files: Vec<File>) -> Provision {
     }
 }
 
-fn refused(name: &str, wishes: Provision, target: Survey) -> String {
+fn refused(name: &str, wishes: Provision, target: &Survey) -> String {
     match plan(name, wishes, target) {
         Err(PlanError::Fault(fault)) => fault.message,
         other => panic!("{other:?}"),
@@ -207,22 +210,25 @@ fn refused(name: &str, wishes: Provision, target: Survey) -> String {
 fn a_file_that_is_there_is_not_replaced_unless_it_may_be() {
     let target = || survey(&[("/etc", folder(0o755, 0)), ("/etc/x", old_file(0o600))]);
     let wish = file("/etc/x", Some("new"));
-    let message = refused("write-files", files(vec![wish.clone()]), target());
+    let message = refused("write-files", files(vec![wish.clone()]), &target());
     assert!(message.contains("/etc/x is there already"), "{message}");
     assert!(message.contains("a.ign:1"), "{message}");
     let mut over = wish;
     over.entry.overwrite = true;
-    let effects = plan("write-files", files(vec![over]), target()).unwrap();
+    let effects = plan("write-files", files(vec![over]), &target()).unwrap();
     let [Effect::PutFile(put)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
-    assert_eq!((put.attributes.mode, put.attributes.owner), (0o644, Some(ROOT)));
+    assert_eq!(
+        (put.attributes.mode, put.attributes.owner),
+        (0o644, Some(ROOT))
+    );
 }
 
 #[test]
 fn a_file_without_contents_keeps_those_that_it_has() {
     let target = survey(&[("/etc", folder(0o755, 0)), ("/etc/x", old_file(0o4755))]);
-    let effects = plan("write-files", files(vec![file("/etc/x", None)]), target.clone()).unwrap();
+    let effects = plan("write-files", files(vec![file("/etc/x", None)]), &target).unwrap();
     let [Effect::SetAttributes(set)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
@@ -230,7 +236,7 @@ fn a_file_without_contents_keeps_those_that_it_has() {
     assert_eq!(set.attributes.mode, 0o755);
     let mut longer = file("/etc/x", None);
     longer.append = vec![Content(Arc::from(&b"more"[..]))];
-    let effects = plan("write-files", files(vec![longer]), target).unwrap();
+    let effects = plan("write-files", files(vec![longer]), &target).unwrap();
     let [Effect::AppendFile(append)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
@@ -240,12 +246,20 @@ fn a_file_without_contents_keeps_those_that_it_has() {
 #[test]
 fn a_folder_that_hands_its_group_down_does_so_on_the_whole_way() {
     let target = survey(&[("/srv", folder(0o2775, 42))]);
-    let effects = plan("write-files", files(vec![file("/srv/a/b", Some(""))]), target).unwrap();
+    let effects = plan(
+        "write-files",
+        files(vec![file("/srv/a/b", Some(""))]),
+        &target,
+    )
+    .unwrap();
     let [Effect::MakeDirectory(made), Effect::PutFile(put)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     let inherited = Some(Owner { uid: 0, gid: 42 });
-    assert_eq!((made.attributes.mode, made.attributes.owner), (0o2755, inherited));
+    assert_eq!(
+        (made.attributes.mode, made.attributes.owner),
+        (0o2755, inherited)
+    );
     assert_eq!(put.attributes.owner, inherited);
 }
 
@@ -254,15 +268,22 @@ fn two_entries_that_links_lead_to_one_place_are_refused() {
     let mut target = survey(&[]);
     target.moved.insert(path("/link/x"), path("/real/x"));
     let wishes = files(vec![file("/real/x", Some("")), file("/link/x", Some(""))]);
-    let message = refused("write-files", wishes, target);
+    let message = refused("write-files", wishes, &target);
     assert!(message.contains("the same place"), "{message}");
 }
 
 #[test]
 fn nothing_is_under_a_file() {
     let target = survey(&[("/etc", folder(0o755, 0)), ("/etc/x", old_file(0o600))]);
-    let message = refused("write-files", files(vec![file("/etc/x/y", Some(""))]), target);
-    assert!(message.contains("/etc/x is a file, not a folder"), "{message}");
+    let message = refused(
+        "write-files",
+        files(vec![file("/etc/x/y", Some(""))]),
+        &target,
+    );
+    assert!(
+        message.contains("/etc/x is a file, not a folder"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -272,17 +293,17 @@ fn names_are_those_of_the_target_or_are_refused() {
         file.entry.user = Who::Name(name.into());
         files(vec![file])
     };
-    let effects = plan("write-files", owned("core"), survey(&[])).unwrap();
+    let effects = plan("write-files", owned("core"), &survey(&[])).unwrap();
     let [Effect::PutFile(put)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(put.attributes.owner.unwrap().uid, 1000);
-    let message = refused("write-files", owned("nobody-here"), survey(&[]));
+    let message = refused("write-files", owned("nobody-here"), &survey(&[]));
     assert!(message.contains("nobody-here"), "{message}");
     // A user that the config brings is known once the step before has run.
     let mut early = owned("new");
     early.users = vec![user("new")];
-    let error = plan("write-files", early, survey(&[]));
+    let error = plan("write-files", early, &survey(&[]));
     assert!(matches!(error, Err(PlanError::Fact(_))), "{error:?}");
 }
 
@@ -295,21 +316,24 @@ fn hard_links_come_last_and_need_something_to_be_a_name_of() {
     };
     let mut wishes = files(vec![file("/deep/er/file", Some(""))]);
     wishes.links = vec![hard("/deep/er/file")];
-    let effects = plan("write-files", wishes.clone(), survey(&[])).unwrap();
+    let effects = plan("write-files", wishes.clone(), &survey(&[])).unwrap();
     let kinds: Vec<EffectKind> = effects.iter().map(Effect::kind).collect();
     assert_eq!(kinds, [EffectKind::PutFile, EffectKind::MakeHardLink]);
     wishes.links = vec![hard("/nowhere")];
-    let message = refused("write-files", wishes, survey(&[]));
+    let message = refused("write-files", wishes, &survey(&[]));
     assert!(message.contains("/nowhere is absent"), "{message}");
 }
 
 #[test]
 fn hashes_of_passwords_are_not_shown() {
-    let effects = plan("create-groups-and-users", wishes(), survey(&[])).unwrap();
+    let effects = plan("create-groups-and-users", wishes(), &survey(&[])).unwrap();
     let programs: Vec<String> = effects.iter().map(Effect::shell).collect();
     assert_eq!(programs.len(), 3, "{programs:?}");
     assert!(programs[0].starts_with("groupadd --root"), "{programs:?}");
-    assert!(programs.iter().all(|line| !line.contains("secret")), "{programs:?}");
+    assert!(
+        programs.iter().all(|line| !line.contains("secret")),
+        "{programs:?}"
+    );
     let Effect::RunCommand(run) = &effects[1] else {
         panic!("{effects:?}");
     };
@@ -324,7 +348,7 @@ fn a_mask_takes_the_place_of_contents() {
         units: vec![masked],
         ..Provision::default()
     };
-    let effects = plan("write-units", wishes, survey(&[])).unwrap();
+    let effects = plan("write-units", wishes, &survey(&[])).unwrap();
     let [Effect::MakeLink(link)] = effects.as_slice() else {
         panic!("{effects:?}");
     };

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use bootlace_model::effect::{
-    AppendFile, Body, Effect, MakeHardLink, SetAttributes, UnitName,
-};
+use bootlace_model::effect::{AppendFile, Body, Effect, MakeHardLink, SetAttributes, UnitName};
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Fact, FileContent};
 use bootlace_model::ids::Digest;

@@ -265,7 +265,9 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
             Effect::RunCommand(RunCommand {
                 already: AlreadyRan::When(Box::new(added())),
                 products: products("/var/homes/new"),
-                edits: ["/etc/passwd", "/etc/passwd-", "/var/homes/old"].map(at).into(),
+                edits: ["/etc/passwd", "/etc/passwd-", "/var/homes/old"]
+                    .map(at)
+                    .into(),
                 hidden: vec!["secret".into()],
                 ..command("account", &["sampler-account", "secret"])
             }),

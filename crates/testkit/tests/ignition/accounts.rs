@@ -7,9 +7,15 @@ use crate::world::Root;
 /// A root with the lists that every system has.
 fn root() -> Root {
     let root = Root::new();
-    root.put("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nold:x:700:700::/home/old:/bin/sh\n");
+    root.put(
+        "/etc/passwd",
+        "root:x:0:0:root:/root:/bin/sh\nold:x:700:700::/home/old:/bin/sh\n",
+    );
     root.put("/etc/group", "root:x:0:\nold:x:700:\nwheel:x:10:\n");
-    root.put("/etc/shadow", "root:*:19000:0:99999:7:::\nold:*:19000:0:99999:7:::\n");
+    root.put(
+        "/etc/shadow",
+        "root:*:19000:0:99999:7:::\nold:*:19000:0:99999:7:::\n",
+    );
     root.put("/etc/gshadow", "root:*::\nold:!::\nwheel:!::\n");
     root.put("/etc/login.defs", "UID_MIN 1000\nUID_MAX 60000\nGID_MIN 1000\nGID_MAX 60000\nUSERGROUPS_ENAB yes\nCREATE_HOME no\n");
     root.put("/etc/skel/.profile", "umask 022\n");
@@ -43,7 +49,10 @@ fn users_and_groups_come_and_go_and_come_back() {
     before.compare(&root.snapshot()).unwrap();
     root.apply(&config).unwrap();
     let passwd = root.read("/etc/passwd");
-    assert!(passwd.contains("core:x:1234:1234:The Core:/home/core:"), "{passwd}");
+    assert!(
+        passwd.contains("core:x:1234:1234:The Core:/home/core:"),
+        "{passwd}"
+    );
     assert!(!passwd.contains("old:"), "{passwd}");
     let group = root.read("/etc/group");
     assert!(group.contains("admins:x:5000:core"), "{group}");
@@ -53,7 +62,11 @@ fn users_and_groups_come_and_go_and_come_back() {
     assert_eq!(root.read(keys), "ssh-ed25519 AAAA one\ntwo\n");
     for (path, mode) in [(keys, 0o600), ("/home/core/.ssh", 0o700)] {
         let found = std::fs::metadata(root.at(path)).unwrap();
-        assert_eq!((found.uid(), found.gid(), found.mode() & 0o7777), (1234, 1234, mode), "{path}");
+        assert_eq!(
+            (found.uid(), found.gid(), found.mode() & 0o7777),
+            (1234, 1234, mode),
+            "{path}"
+        );
     }
     let found = std::fs::metadata(root.at("/srv/mine")).unwrap();
     assert_eq!((found.uid(), found.gid()), (1234, 5000));
@@ -71,7 +84,10 @@ fn a_user_that_is_there_is_changed() {
         "homeDir": "/home/new", "passwordHash": ""}]}"#;
     root.apply(config(passwd, "")).unwrap();
     let list = root.read("/etc/passwd");
-    assert!(list.contains("old:x:700:700::/home/new:/bin/false"), "{list}");
+    assert!(
+        list.contains("old:x:700:700::/home/new:/bin/false"),
+        "{list}"
+    );
     assert_eq!(root.read("/home/new/diary"), "dear diary\n");
     root.undo().unwrap();
     before.compare(&root.snapshot()).unwrap();
@@ -93,12 +109,16 @@ fn a_program_that_fails_leaves_nothing() {
 #[test]
 fn lists_that_somebody_edited_since_are_not_put_back() {
     let root = root();
-    root.apply(config(r#"{"users": [{"name": "core"}]}"#, "")).unwrap();
+    root.apply(config(r#"{"users": [{"name": "core"}]}"#, ""))
+        .unwrap();
     let edited = root.read("/etc/passwd") + "mine:x:999:999::/:/bin/sh\n";
     root.put("/etc/passwd", &edited);
     let undone = root.undo().unwrap();
     assert_eq!(undone.refused.len(), 1, "{undone:?}");
-    assert!(undone.refused[0].target.contains("/etc/passwd"), "{undone:?}");
+    assert!(
+        undone.refused[0].target.contains("/etc/passwd"),
+        "{undone:?}"
+    );
     assert_eq!(root.read("/etc/passwd"), edited);
     assert!(root.at("/home/core").exists());
 }

@@ -11,7 +11,12 @@ fn every_case_of_ignition_s_own_tests_comes_out_as_there() {
     let cases: Vec<Value> = serde_json::from_str(include_str!("cases.json")).unwrap();
     assert!(cases.len() >= 191);
     let wrong: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

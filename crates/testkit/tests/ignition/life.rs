@@ -72,7 +72,11 @@ fn what_somebody_edited_since_is_seen_and_left_alone() {
     let view = root.verify(CONFIG).unwrap();
     assert!(!view.ok);
     let undone = root.undo().unwrap();
-    let left: Vec<&str> = undone.refused.iter().map(|left| left.target.as_str()).collect();
+    let left: Vec<&str> = undone
+        .refused
+        .iter()
+        .map(|left| left.target.as_str())
+        .collect();
     assert_eq!(left, ["/etc/motd"]);
     assert_eq!(root.read("/etc/motd"), "mine\n");
     assert_eq!(root.read("/etc/issue"), "issue\n");

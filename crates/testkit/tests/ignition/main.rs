@@ -2,6 +2,8 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::redundant_closure_for_method_calls,
+    clippy::unwrap_used,
     reason = "the tests prepare and look at real folders behind the product's back"
 )]
 

@@ -76,7 +76,13 @@ fn serve(mut stream: TcpStream, answer: &Answer) -> Option<()> {
 /// Answers as a whole.
 pub(crate) fn reply(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
     let length = body.len();
-    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n{headers}connection: close\r\n\r\n");
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {length}\r\n{headers}connection: close\r\n\r\n"
+    );
     // Whoever does not read to the end has its reasons.
-    drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)));
+    drop(
+        stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(body)),
+    );
 }

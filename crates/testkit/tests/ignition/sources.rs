@@ -39,10 +39,17 @@ fn contents_come_with_their_headers_and_only_as_promised() {
     root.undo().unwrap();
     let fault = root.apply(config(&server.url("/secret"), "")).unwrap_err();
     assert!(fault.message.contains("403"), "{fault}");
-    let hash = format!(r#", "verification": {{"hash": "sha256-{}"}}"#, "0".repeat(64));
+    let hash = format!(
+        r#", "verification": {{"hash": "sha256-{}"}}"#,
+        "0".repeat(64)
+    );
     let fault = root.apply(config(&server.url("/open"), &hash)).unwrap_err();
     assert!(fault.message.contains("hash"), "{fault}");
-    assert!(root.snapshot().files.len() == 1, "{:?}", root.snapshot().files.keys());
+    assert!(
+        root.snapshot().files.len() == 1,
+        "{:?}",
+        root.snapshot().files.keys()
+    );
 }
 
 #[test]
@@ -73,7 +80,10 @@ fn bad_servers_are_given_up_in_time() {
         assert!(began.elapsed() < Duration::from_secs(8), "{path}");
         assert_eq!(fault.kind, kind, "{path}: {fault}");
         assert!(fault.message.contains(says), "{path}: {fault}");
-        assert!(fault.message.contains("storage.files.0.contents"), "{fault}");
+        assert!(
+            fault.message.contains("storage.files.0.contents"),
+            "{fault}"
+        );
         assert_eq!(root.snapshot().files.len(), 1);
     }
 }

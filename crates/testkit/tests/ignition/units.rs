@@ -34,7 +34,10 @@ fn root() -> Root {
     root.put("/etc/systemd/system/own-static.service", PLAIN);
     for (link, target) in [
         ("multi-user.target.wants/linked.service", "linked.service"),
-        ("multi-user.target.requires/required.service", "required.service"),
+        (
+            "multi-user.target.requires/required.service",
+            "required.service",
+        ),
         ("multi-user.target.wants/on@x.service", "on@.service"),
         ("other-name.service", "named.service"),
     ] {
@@ -52,8 +55,23 @@ fn root() -> Root {
 fn a_unit_counts_as_enabled_if_the_real_systemctl_says_so() {
     let root = root();
     let names = [
-        "static", "wanted", "linked", "required", "aliased", "named", "along", "masked", "own",
-        "own-static", "absent", "other-name", "echo@x", "on@x", "on@y", "echo@", "on@",
+        "static",
+        "wanted",
+        "linked",
+        "required",
+        "aliased",
+        "named",
+        "along",
+        "masked",
+        "own",
+        "own-static",
+        "absent",
+        "other-name",
+        "echo@x",
+        "on@x",
+        "on@y",
+        "echo@",
+        "on@",
     ];
     let units: Vec<UnitName> = names
         .iter()
@@ -66,7 +84,12 @@ fn a_unit_counts_as_enabled_if_the_real_systemctl_says_so() {
     let mut wrong = Vec::new();
     for unit in units {
         let asked = Command::new("systemctl")
-            .args(["--root", root.root().to_str().unwrap(), "is-enabled", unit.as_str()])
+            .args([
+                "--root",
+                root.root().to_str().unwrap(),
+                "is-enabled",
+                unit.as_str(),
+            ])
             .output();
         let Ok(asked) = asked else {
             // Without systemd there is nobody to ask.

@@ -21,16 +21,16 @@ pub(super) fn build(
     let arguments = config.kernel_arguments();
     Ok(Provision {
         source: name.to_owned(),
-        groups: config.groups().into_iter().map(group).collect(),
-        users: config.users().into_iter().map(user).collect(),
-        directories: config.directories().into_iter().map(directory).collect(),
+        groups: config.groups().iter().map(group).collect(),
+        users: config.users().iter().map(user).collect(),
+        directories: config.directories().iter().map(directory).collect(),
         files: config
             .files()
             .iter()
             .map(|it| file(it, contents))
             .collect::<Result<_, _>>()?,
-        links: config.links().into_iter().map(link).collect(),
-        units: config.units().into_iter().map(unit).collect(),
+        links: config.links().iter().map(link).collect(),
+        units: config.units().iter().map(unit).collect(),
         kernel_arguments: KernelArguments {
             should_exist: texts(&arguments.should_exist),
             should_not_exist: texts(&arguments.should_not_exist),
@@ -81,7 +81,7 @@ fn number(id: i64) -> u32 {
     u32::try_from(id.rem_euclid(1 << 32)).unwrap_or(u32::MAX)
 }
 
-fn directory(directory: ignition::Directory<'_>) -> Directory {
+fn directory(directory: &ignition::Directory<'_>) -> Directory {
     Directory {
         entry: entry(&directory.entry),
         mode: directory.mode,
@@ -105,7 +105,7 @@ fn file(file: &ignition::File<'_>, contents: &mut Contents<'_, '_>) -> Result<Fi
     })
 }
 
-fn link(link: ignition::Link<'_>) -> Link {
+fn link(link: &ignition::Link<'_>) -> Link {
     Link {
         entry: entry(&link.entry),
         target: link.target.to_owned(),
@@ -113,7 +113,7 @@ fn link(link: ignition::Link<'_>) -> Link {
     }
 }
 
-fn unit(unit: ignition::Unit<'_>) -> Unit {
+fn unit(unit: &ignition::Unit<'_>) -> Unit {
     let dropin = |dropin: &ignition::Dropin<'_>| Dropin {
         name: dropin.name.to_owned(),
         contents: text(dropin.contents),
@@ -129,7 +129,7 @@ fn unit(unit: ignition::Unit<'_>) -> Unit {
     }
 }
 
-fn group(group: ignition::Group<'_>) -> Group {
+fn group(group: &ignition::Group<'_>) -> Group {
     Group {
         name: group.name.to_owned(),
         gid: group.gid.map(number),
@@ -140,7 +140,7 @@ fn group(group: ignition::Group<'_>) -> Group {
     }
 }
 
-fn user(user: ignition::User<'_>) -> User {
+fn user(user: &ignition::User<'_>) -> User {
     let yes = |flag: Option<bool>| flag == Some(true);
     User {
         name: user.name.to_owned(),

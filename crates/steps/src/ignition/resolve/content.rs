@@ -10,7 +10,10 @@ use super::{Fetch, LARGEST_CONFIG, LARGEST_TOTAL, Request, WITHIN, place};
 
 /// What servers are told that we understand; a config may say something else.
 const ACCEPT: [(&str, &str); 2] = [
-    ("Accept", "application/vnd.coreos.ignition+json;version=3.6.0, */*;q=0.1"),
+    (
+        "Accept",
+        "application/vnd.coreos.ignition+json;version=3.6.0, */*;q=0.1",
+    ),
     ("Accept-Encoding", "identity"),
 ];
 /// The longest URL that is shown whole.
@@ -65,7 +68,7 @@ impl<'f, 'a> Contents<'f, 'a> {
             // Ignition checks nothing about an empty source.
             Source::Nothing => return Ok(vec![]),
             Source::Inline(url) => decode_data_url(url).map_err(|problem| {
-                at(resource, format!("the data URL cannot be read: {problem}"))
+                at(resource, &format!("the data URL cannot be read: {problem}"))
                     .hint("write it as `data:;base64,…`, or escape it as `data:,…`")
             })?,
             Source::Remote { url, scheme } => {
@@ -79,12 +82,15 @@ impl<'f, 'a> Contents<'f, 'a> {
         if self.total > LARGEST_TOTAL {
             let mega = LARGEST_TOTAL >> 20;
             let message = format!("all contents together are larger than {mega} MiB");
-            return Err(at(resource, message).hint("bring large files by an image instead"));
+            return Err(at(resource, &message).hint("bring large files by an image instead"));
         }
         Ok(content)
     }
 
-    #[expect(clippy::unused_self, reason = "what may be fetched is a matter of who fetches")]
+    #[expect(
+        clippy::unused_self,
+        reason = "what may be fetched is a matter of who fetches"
+    )]
     fn check_scheme(
         &self,
         resource: &Resource<'_>,
@@ -101,7 +107,7 @@ impl<'f, 'a> Contents<'f, 'a> {
             Scheme::Unknown => url.split(':').next().unwrap_or_default(),
         };
         let message = format!("{} comes over {name}, which is not supported", shown(url));
-        Err(at(resource, message)
+        Err(at(resource, &message)
             .hint("serve it over https, or put it into the config as a data URL"))
     }
 
@@ -115,7 +121,10 @@ impl<'f, 'a> Contents<'f, 'a> {
         let own = own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let mut headers: Vec<(String, String)> = own.collect();
         for (name, value) in ACCEPT {
-            if !headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
+            if !headers
+                .iter()
+                .any(|(own, _)| own.eq_ignore_ascii_case(name))
+            {
                 headers.push((name.to_owned(), value.to_owned()));
             }
         }
@@ -140,7 +149,7 @@ impl<'f, 'a> Contents<'f, 'a> {
     }
 }
 
-fn at(resource: &Resource<'_>, message: String) -> Fault {
+fn at(resource: &Resource<'_>, message: &str) -> Fault {
     Fault::bad_input(format!("{}: {message}", resource.place.path))
         .at(place(&resource.place))
         .because("A config is applied as a whole or not at all; nothing was touched.")
@@ -148,7 +157,10 @@ fn at(resource: &Resource<'_>, message: String) -> Fault {
 
 fn unfit(resource: &Resource<'_>, error: &ContentError) -> Fault {
     let url = resource.source.unwrap_or_default();
-    let fault = at(resource, format!("{} is not what it should be: {error}", shown(url)));
+    let fault = at(
+        resource,
+        &format!("{} is not what it should be: {error}", shown(url)),
+    );
     match error {
         ContentError::Hash { .. } => fault.hint(
             "the hash is that of the unpacked content; `sha512sum FILE` makes it, after `sha512-`",
@@ -161,13 +173,20 @@ fn unfit(resource: &Resource<'_>, error: &ContentError) -> Fault {
 
 /// Writes a URL for people: without what is secret in it, and without a whole file.
 pub(super) fn shown(url: &str) -> String {
-    if url.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case("data:")) {
+    if url
+        .get(..5)
+        .is_some_and(|begin| begin.eq_ignore_ascii_case("data:"))
+    {
         return "a data URL".into();
     }
-    let (url, query) = url.split_once('?').map_or((url, ""), |(url, _)| (url, "?…"));
+    let (url, query) = url
+        .split_once('?')
+        .map_or((url, ""), |(url, _)| (url, "?…"));
     let plain = match url.split_once("://") {
         Some((scheme, rest)) => {
-            let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
+            let (host, path) = rest
+                .split_once('/')
+                .map_or((rest, ""), |(host, path)| (host, path));
             let host = host.rsplit('@').next().unwrap_or_default();
             let slash = if rest.contains('/') { "/" } else { "" };
             format!("{scheme}://{host}{slash}{path}{query}")

@@ -17,7 +17,9 @@ impl Servers {
     fn new(answers: &[(&str, &str)]) -> Self {
         let answers = answers.iter();
         Self {
-            answers: answers.map(|(url, text)| ((*url).into(), (*text).into())).collect(),
+            answers: answers
+                .map(|(url, text)| ((*url).into(), (*text).into()))
+                .collect(),
             asked: RefCell::default(),
         }
     }
@@ -92,13 +94,17 @@ fn circles_are_named_and_depth_is_bounded() {
     assert_eq!(fault.kind, FaultKind::BadInput);
     assert!(fault.message.contains("in a circle"), "{fault}");
     let urls: Vec<String> = (0..40).map(|n| format!("https://x.test/{n}")).collect();
-    let texts: Vec<String> = (1..41).map(|n| merging(&format!("https://x.test/{n}"))).collect();
+    let texts: Vec<String> = (1..41)
+        .map(|n| merging(&format!("https://x.test/{n}")))
+        .collect();
     let chain: Vec<(&str, &str)> = urls
         .iter()
         .zip(&texts)
         .map(|(url, text)| (url.as_str(), text.as_str()))
         .collect();
-    let fault = Servers::new(&chain).resolve(&merging(&urls[0])).unwrap_err();
+    let fault = Servers::new(&chain)
+        .resolve(&merging(&urls[0]))
+        .unwrap_err();
     assert!(fault.message.contains("deep"), "{fault}");
 }
 
@@ -113,7 +119,10 @@ fn what_cannot_be_fetched_is_told_by_its_path_in_the_config() {
     ] {
         let fault = servers.resolve(&config(&files("/x", source))).unwrap_err();
         assert!(fault.message.contains(says), "{fault}");
-        assert!(fault.message.contains("storage.files.0.contents"), "{fault}");
+        assert!(
+            fault.message.contains("storage.files.0.contents"),
+            "{fault}"
+        );
         assert_eq!(fault.place.as_ref().unwrap().line, Some(1));
         assert_eq!(fault.kind, FaultKind::BadInput);
     }
@@ -128,7 +137,10 @@ fn a_wrong_hash_and_a_bomb_are_refused() {
             "verification": {{"hash": "{zeros}"}}}}}}]}}"#
     );
     let fault = servers.resolve(&config(&hashed)).unwrap_err();
-    assert!(fault.message.contains("storage.files.0.contents"), "{fault}");
+    assert!(
+        fault.message.contains("storage.files.0.contents"),
+        "{fault}"
+    );
     assert!(fault.message.contains("hash"), "{fault}");
 }
 
@@ -146,7 +158,9 @@ fn disks_are_refused_by_name_and_kernel_arguments_noted() {
 #[test]
 fn a_config_that_ignition_refuses_is_refused_with_all_that_is_wrong() {
     let servers = Servers::new(&[]);
-    let fault = servers.resolve(r#"{"ignition": {"version": "9.9.9"}}"#).unwrap_err();
+    let fault = servers
+        .resolve(r#"{"ignition": {"version": "9.9.9"}}"#)
+        .unwrap_err();
     assert_eq!(fault.kind, FaultKind::BadInput);
     let two = r#", "storage": {"files": [{"path": "a"}, {"path": "/b/"}]}"#;
     let fault = servers.resolve(&config(two)).unwrap_err();
