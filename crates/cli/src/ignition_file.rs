@@ -1,6 +1,5 @@
 //! The Ignition config that a run works by: read and resolved, or as the run keeps it.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use bootlace_engine::port::{FetchRequest, Host};
@@ -10,10 +9,11 @@ use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 use bootlace_model::step::Sequence;
 use bootlace_model::view::PlanView;
-use bootlace_steps::ignition::resolve::{LARGEST_CONFIG, Request, resolve};
+use bootlace_steps::ignition::resolve::{Request, resolve};
 use bootlace_steps::ignition::summarise;
 
 use crate::args::Given;
+use crate::commands::read_ignition;
 use crate::session::{Session, Work};
 
 /// The largest config that a run keeps: contents that were fetched are in it.
@@ -68,8 +68,7 @@ fn refuse(given: &Given) -> Result<(), Fault> {
 
 /// Reads a config with all that it refers to.
 fn read(session: &Session, host: &dyn Host, file: &Path) -> Result<IgnitionSettings, Fault> {
-    let name = file.display().to_string();
-    let text = read_file(file, &name)?;
+    let (name, text) = read_ignition(file)?;
     let mut fetch = |request: &Request| {
         let content = host.fetch(&FetchRequest {
             url: &request.url,
@@ -87,37 +86,6 @@ fn read(session: &Session, host: &dyn Host, file: &Path) -> Result<IgnitionSetti
     }
     IgnitionSettings::new(resolved.provision)
         .map_err(|error| Fault::internal(format!("a config cannot be kept: {error}")))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a person's own file on this computer, and no part of the target"
-)]
-fn read_file(file: &Path, name: &str) -> Result<Vec<u8>, Fault> {
-    let unreadable = |error: std::io::Error| {
-        Fault::bad_input(format!("cannot read the Ignition config: {error}"))
-            .in_file(name)
-            .because("Without it there is nothing to apply.")
-            .hint("check the name of the file")
-    };
-    let mut text = Vec::new();
-    // A device may never end; one byte more than is accepted is enough to be refused.
-    let most = LARGEST_CONFIG + 1;
-    if file == Path::new("-") {
-        std::io::stdin().lock().take(most).read_to_end(&mut text)
-    } else {
-        std::fs::File::open(file).and_then(|file| file.take(most).read_to_end(&mut text))
-    }
-    .map_err(unreadable)?;
-    if text.len() as u64 > LARGEST_CONFIG {
-        let mega = LARGEST_CONFIG >> 20;
-        let message = format!("the Ignition config is larger than {mega} MiB");
-        return Err(Fault::bad_input(message)
-            .in_file(name)
-            .because("No config is as large as this; reading on could fill the memory.")
-            .hint("let it refer to large files by URL instead"));
-    }
-    Ok(text)
 }
 
 /// Reads the config that the newest run keeps.

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 use bootlace_model::fault::Fault;
 use clap::{Subcommand, ValueHint};
 
+pub(crate) use input::read as read_ignition;
+
 use crate::args::Apply;
 use crate::error::Ending;
 use crate::session::Session;

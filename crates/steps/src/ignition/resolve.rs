@@ -15,7 +15,7 @@ use bootlace_model::provision::Provision;
 use content::Contents;
 
 /// The largest config that is read.
-pub const LARGEST_CONFIG: u64 = 64 << 20;
+const LARGEST_CONFIG: u64 = 64 << 20;
 /// The largest content that is taken, after it is unpacked.
 const LARGEST_CONTENT: u64 = 128 << 20;
 /// The most bytes that all contents have together.
@@ -111,9 +111,10 @@ impl Resolver<'_, '_> {
         let mut fault = Fault::bad_input(message.trim_start_matches(": "))
             .at(place(&first.place))
             .because("Ignition would refuse it, too; nothing was touched.")
-            .hint(format!(
-                "`bootlace ignition validate {name}` tells all that is wrong"
-            ));
+            .hint(match errors.len() {
+                1 => first.problem.advice().to_owned(),
+                _ => format!("`bootlace ignition validate {name}` tells all that is wrong"),
+            });
         if errors.len() > 1 {
             fault.details = errors.iter().map(told).collect();
         }

@@ -44,7 +44,7 @@ pub(crate) fn apply(session: &mut Session, args: &Apply) -> Result<Ending, Fault
     let report = result?;
     run::tell(session, &engine, Some(&report))?;
     match report.outcome {
-        Outcome::Interrupted => Err(run::stopped(&report)),
+        Outcome::Interrupted => Err(run::stopped(&report, false)),
         Outcome::Succeeded | Outcome::Failed | Outcome::Undone => Ok(Ending::Done),
     }
 }
