@@ -229,6 +229,7 @@ pub(crate) fn planned() -> PlanView {
     ];
     steps.extend(unbuilt);
     PlanView {
+        summary: None,
         sequence: "cluster".into(),
         steps,
     }

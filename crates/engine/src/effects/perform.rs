@@ -114,8 +114,13 @@ impl Staging {
         write: &Write,
         staged: String,
     ) -> Result<NodeState, Fault> {
-        if matches!(write.shape, Shape::Nothing) {
-            return Ok(self.stage_removal(folders, &write.path)?);
+        match write.shape {
+            Shape::Nothing => return Ok(self.stage_removal(folders, &write.path)?),
+            Shape::Hollow => {
+                self.stage_empty_removal(folders, &write.path, false)?;
+                return Ok(NodeState::Absent);
+            }
+            _ => {}
         }
         let (dir, made) = folders.make_holding(&write.path)?;
         let dir = dir.ok_or_else(|| nowhere(&write.path))?;
@@ -179,7 +184,7 @@ impl Staging {
                 state
             }
             Shape::HardLink { existing } => self.stage_name(folders, dir, name, existing)?,
-            Shape::Nothing => NodeState::Absent,
+            Shape::Nothing | Shape::Hollow => NodeState::Absent,
         };
         Ok(state)
     }

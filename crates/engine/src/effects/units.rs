@@ -237,11 +237,15 @@ fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> 
         }
     }
     let hollow = hollow_folders(folders, &gone)?;
-    let nothing = |path| Write {
-        path,
-        shape: Shape::Nothing,
+    let write = |shape: fn() -> Shape| {
+        move |path| Write {
+            path,
+            shape: shape(),
+        }
     };
-    Ok(gone.into_iter().chain(hollow).map(nothing).collect())
+    let links = gone.into_iter().map(write(|| Shape::Nothing));
+    let folders = hollow.into_iter().map(write(|| Shape::Hollow));
+    Ok(links.chain(folders).collect())
 }
 
 /// Lists the folders of links in which nothing is left; systemctl removes them, too.

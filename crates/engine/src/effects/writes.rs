@@ -37,6 +37,8 @@ pub(crate) enum Shape {
         existing: TargetPath,
     },
     Nothing,
+    /// No folder, unless something is in it by then.
+    Hollow,
 }
 
 /// One path and what it shall be.
