@@ -202,7 +202,7 @@ Examples:
     /// List and check the cluster's keys and certificates
     #[command(subcommand)]
     Pki(Pki),
-    /// Check, translate and merge Ignition configs
+    /// Check, translate, merge and apply Ignition configs
     #[command(subcommand)]
     Ignition(Ignition),
     /// Hold a cluster to its release: apply its manifests, and put right what drifts
@@ -239,7 +239,7 @@ Examples:
 /// Which steps of which sequence.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Steps {
-    /// The sequence of steps: cluster
+    /// The sequence of steps: cluster or ignition
     #[arg(value_name = "SEQUENCE")]
     pub(crate) sequence: String,
     /// The first step
@@ -269,6 +269,16 @@ impl Steps {
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) steps: Steps,
+    #[command(flatten)]
+    pub(crate) given: Given,
+}
+
+/// What a sequence works by, beside the config.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Given {
+    /// The Ignition config that the sequence `ignition` applies [default: that of the run]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) ignition: Option<PathBuf>,
 }
 
 /// `verify`, `status` and `log`.
@@ -286,6 +296,8 @@ pub(crate) struct OnRun {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) on: OnRun,
+    #[command(flatten)]
+    pub(crate) given: Given,
     #[command(flatten)]
     pub(crate) placed: Placed,
     /// Plan every step again, also those that are done
@@ -324,6 +336,8 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) on: OnRun,
     #[command(flatten)]
+    pub(crate) given: Given,
+    #[command(flatten)]
     pub(crate) placed: Placed,
     /// Stop before every step, explain it, and wait for Enter
     #[arg(long)]
@@ -343,6 +357,14 @@ pub(crate) struct Run {
     /// Remove the asset folder as a whole at the end, not only its secrets
     #[arg(long)]
     pub(crate) clean: bool,
+}
+
+/// `ignition apply`.
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// The config; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
 }
 
 /// `reset`.

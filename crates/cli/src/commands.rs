@@ -21,7 +21,7 @@ mod up;
 mod verify;
 mod version_operator;
 
-pub(crate) use ignition::Ignition;
+pub(crate) use ignition::{Ignition, read_ignition};
 pub(crate) use node_network::NodeNetwork;
 pub(crate) use version_operator::VersionOperator;
 

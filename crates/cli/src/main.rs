@@ -6,6 +6,7 @@ mod config_files;
 mod console;
 mod environment;
 mod error;
+mod ignition_file;
 mod observer;
 mod paths;
 mod retype;

@@ -10,6 +10,7 @@ use bootlace_model::step::Sequence;
 use crate::args::{Globals, OnRun, Steps};
 use crate::config_files::{self, ConfigFile};
 use crate::console::Console;
+use crate::ignition_file;
 use crate::paths::Places;
 use crate::retype::Retype;
 use crate::wire;
@@ -58,7 +59,12 @@ impl Session {
     pub(crate) fn by_config(&mut self, on: &OnRun) -> Result<Work, Fault> {
         let (sequence, options) = self.options(on)?;
         let places = Places::new(&self.globals)?;
-        let settings = self.settings(&places)?;
+        let settings = if ignition_file::is_about(sequence) {
+            // It does what its own config says, whatever a cluster shall be like.
+            Settings::defaults(places.paths.clone())
+        } else {
+            self.settings(&places)?
+        };
         let host = wire::host(&places, &places.inputs(&settings)?);
         Ok(Work {
             host,

@@ -10,8 +10,7 @@ use bootlace_steps::pki::PkiPlan;
 use crate::paths::{Mount, Places};
 
 /// Sequences that are planned and cannot be worked on yet.
-const NOT_BUILT: [(&str, &str); 4] = [
-    ("ignition", "applies an Ignition config to a root"),
+const NOT_BUILT: [(&str, &str); 3] = [
     ("node", "is the first boot of one machine"),
     ("upgrade", "makes one running node anew, in place"),
     ("revert", "goes back to the state before us"),

@@ -39,7 +39,32 @@ pub fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
             }
         }
         Probe::HostName => Answer::Json(host.host_name()?.into()),
+        Probe::Survey(places) => worded(&crate::survey::survey(host, places)?)?,
+        Probe::Accounts {
+            users,
+            groups,
+            in_homes,
+        } => {
+            let in_homes = in_homes.as_deref();
+            worded(&crate::accounts::accounts(host, users, groups, in_homes)?)?
+        }
+        Probe::UnitFiles(units) => {
+            let mut states = BTreeMap::new();
+            for unit in units {
+                states.insert(unit, crate::effects::unit_file_state(&folders, unit)?);
+            }
+            worded(&states)?
+        }
+        Probe::IsLive => Answer::Json(host.is_live().into()),
+        Probe::Known(value) => Answer::Json(value.clone()),
     })
+}
+
+/// Puts an answer with words of its own into the journal's form.
+fn worded(answer: &impl serde::Serialize) -> Result<Answer, Fault> {
+    let value = serde_json::to_value(answer);
+    let value = value.map_err(|error| Fault::internal(format!("an answer has no form: {error}")));
+    Ok(Answer::Json(value?))
 }
 
 fn json(path: &TargetPath, content: &[u8], pointer: &str) -> Result<Answer, Fault> {

@@ -26,6 +26,8 @@ pub(crate) struct Past {
     pub(crate) open: OpenIntents,
     /// Commands that ran to their end, by name.
     commands: BTreeSet<String>,
+    /// Paths that were removed.
+    drops: BTreeSet<String>,
     /// The newest effect that was performed.
     newest: Option<u64>,
     /// Whether something lives that this run has started.
@@ -55,10 +57,12 @@ impl Past {
             )
         });
         let ran = state.commands_done.iter().filter(|(of, _)| of == step);
+        let dropped = state.drops_done.iter().filter(|(of, _)| of == step);
         Self {
             run: state.run.clone(),
             open: open.collect(),
             commands: ran.map(|(_, name)| name.clone()).collect(),
+            drops: dropped.map(|(_, path)| path.clone()).collect(),
             newest: state.newest_done.get(step).copied(),
             is_living: !state.living.is_empty(),
         }
@@ -100,19 +104,29 @@ pub(crate) fn assess(
     let mut assessment = Assessment::default();
     let mut renewed: HashSet<&TargetPath> = HashSet::new();
     let mut conflicts: Vec<Fault> = Vec::new();
+    let mut dropped: Vec<&TargetPath> = Vec::new();
     for (position, effect) in effects.iter().enumerate() {
         let intent = past.intent(effect);
         let stale = sources(effect).iter().any(|path| renewed.contains(path));
+        if is_below(effect, &dropped) {
+            // What is there now goes before this effect has its turn.
+            assessment.missing.push(position);
+            renewed.extend(effect.path());
+            continue;
+        }
         let missing = match standing(&folders, effect)? {
             // It fits what is there, but not what that is about to become.
             Standing::AlreadySo if stale => {
                 matches!(effect, Effect::PutFile(_)) || is_ours(engine, past, &folders, effect)?
             }
+            // Whether a program that edits came to its end cannot be seen from a part of its work.
+            Standing::AlreadySo if intent.is_some() && !effect.edits().is_empty() => true,
             Standing::AlreadySo => false,
             Standing::Missing if is_lost(engine, past, effect)? => {
                 conflicts.push(lost(effect));
                 false
             }
+            Standing::Missing if made_way(past, effect, &effects[position..]) => false,
             Standing::Missing => !past.ran(effect),
             Standing::Conflict(fault) => {
                 let ours = is_ours(engine, past, &folders, effect)?;
@@ -125,12 +139,36 @@ pub(crate) fn assess(
         if missing {
             assessment.missing.push(position);
             renewed.extend(effect.path());
+            if let Effect::DropPath(drop) = effect {
+                dropped.push(&drop.path);
+            }
         } else {
             assessment.found.extend(intent.map(|(n, _)| (*n, position)));
         }
     }
     refuse(conflicts)?;
     Ok(assessment)
+}
+
+/// Tells whether a removal was done to make way for what the same step puts there: then what is
+/// there now is the step's own.
+fn made_way(past: &Past, effect: &Effect, later: &[Effect]) -> bool {
+    let Effect::DropPath(drop) = effect else {
+        return false;
+    };
+    let fills = |other: &Effect| {
+        let is_drop = matches!(other, Effect::DropPath(_));
+        let path = other.path().filter(|_| !is_drop);
+        path.is_some_and(|path| path.below(&drop.path).is_some())
+    };
+    past.drops.contains(drop.path.as_str()) && later.iter().any(fills)
+}
+
+/// Tells whether an effect writes to what an earlier effect of the same step removes.
+fn is_below(effect: &Effect, dropped: &[&TargetPath]) -> bool {
+    let writes = !matches!(effect, Effect::DropPath(_));
+    let path = effect.path().filter(|_| writes);
+    path.is_some_and(|path| dropped.iter().any(|drop| path.below(drop).is_some()))
 }
 
 /// Tells whether a key is gone that this run has made, and on which something stands that runs.

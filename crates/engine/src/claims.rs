@@ -27,6 +27,66 @@ pub(crate) struct Finding {
 /// How long one question over HTTP may take.
 const HTTP_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 
+fn link(folders: &Folders<'_>, path: &TargetPath, target: &str) -> Result<Finding, Fault> {
+    let state = folders.look(path)?;
+    let found = match &state {
+        NodeState::Link { target, .. } => format!("it points to {target}"),
+        other => format!("{} is there", other.noun()),
+    };
+    let holds = matches!(state, NodeState::Link { target: t, .. } if t == target);
+    Ok(finding(holds, found))
+}
+
+fn succeeds(
+    host: &dyn Host,
+    argv: &[String],
+    within: std::time::Duration,
+) -> Result<Finding, Fault> {
+    let command = Command {
+        argv,
+        env: vec![],
+        directory: None,
+        within,
+        keep: 4096,
+    };
+    match host.run(&command) {
+        Ok(output) => {
+            let code = output.code;
+            let words = code.map_or("a signal".into(), |code| format!("code {code}"));
+            Ok(finding(code == Some(0), format!("it ended with {words}")))
+        }
+        // A program that hangs does not succeed; that is an answer, not a failure to ask.
+        Err(HostError::TimedOut { .. }) => Ok(finding(false, "it did not end in time".into())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// How many claims of several that do not hold are told.
+const TOLD: usize = 3;
+
+/// Looks whether all of several claims hold.
+fn all(host: &dyn Host, claims: &[Claim]) -> Result<Finding, Fault> {
+    let mut broken = Vec::new();
+    for claim in claims {
+        let finding = evaluate(host, claim)?;
+        if !finding.holds {
+            broken.push(format!("not {}: {}", claim.what(), finding.found));
+        }
+    }
+    let holds = broken.is_empty();
+    if broken.len() > TOLD {
+        let more = broken.len() - TOLD;
+        broken.truncate(TOLD);
+        broken.push(format!("and {more} more"));
+    }
+    let found = if holds {
+        "they are".to_owned()
+    } else {
+        broken.join("; ")
+    };
+    Ok(finding(holds, found))
+}
+
 /// Looks whether a claim holds; changes nothing.
 pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault> {
     let folders = Folders::new(host);
@@ -44,15 +104,7 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
                 format!("{} is there", state.noun()),
             ))
         }
-        Claim::Link { path, target } => {
-            let state = folders.look(path)?;
-            let found = match &state {
-                NodeState::Link { target, .. } => format!("it points to {target}"),
-                other => format!("{} is there", other.noun()),
-            };
-            let holds = matches!(state, NodeState::Link { target: t, .. } if t == *target);
-            Ok(finding(holds, found))
-        }
+        Claim::Link { path, target } => link(&folders, path, target),
         Claim::Key { path } => key(&folders, path),
         Claim::Certificate {
             path,
@@ -75,32 +127,22 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
             let words = found.map_or("nothing says so".into(), |state| format!("it is {state:?}"));
             Ok(finding(found == Some(*state), words.to_lowercase()))
         }
-        Claim::Succeeds { argv, within } => {
-            let command = Command {
-                argv,
-                env: vec![],
-                directory: None,
-                within: *within,
-                keep: 4096,
+        Claim::Account {
+            is_group,
+            name,
+            exists,
+        } => {
+            let found = crate::accounts::is_listed(&folders, *is_group, name)?;
+            let words = if found {
+                "it is listed"
+            } else {
+                "it is not listed"
             };
-            match host.run(&command) {
-                Ok(output) => {
-                    let code = output
-                        .code
-                        .map_or("a signal".into(), |code| format!("code {code}"));
-                    Ok(finding(
-                        output.code == Some(0),
-                        format!("it ended with {code}"),
-                    ))
-                }
-                // A program that hangs does not succeed; that is an answer, not a failure to ask.
-                Err(HostError::TimedOut { .. }) => {
-                    Ok(finding(false, "it did not end in time".into()))
-                }
-                Err(error) => Err(error.into()),
-            }
+            Ok(finding(found == *exists, words.into()))
         }
+        Claim::Succeeds { argv, within } => succeeds(host, argv, *within),
         Claim::Running { unit } => running(host, unit),
+        Claim::All { claims, .. } => all(host, claims),
         Claim::Images { images } => loaded(host, images),
         Claim::Api(api) => api_answer(host, api),
         Claim::Answers {
@@ -116,6 +158,8 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
             let request = FetchRequest {
                 url,
                 authorities,
+                trusts_system: false,
+                headers: &[],
                 limit: 1 << 20,
                 within: HTTP_TRY,
             };

@@ -25,6 +25,19 @@ pub(crate) struct Deed {
     pub(crate) undo_begun: bool,
 }
 
+impl Deed {
+    /// Tells whether an act edits what is at a path, in contrast to making it.
+    pub(crate) fn edits(&self, path: &TargetPath) -> bool {
+        let mut products = self.effect.products.iter();
+        self.effect.kind.is_act() && !products.any(|product| product.path() == Some(path))
+    }
+
+    /// Tells whether it is an act that edits something.
+    pub(crate) fn is_editor(&self) -> bool {
+        self.before.nodes.iter().any(|node| self.edits(&node.path))
+    }
+}
+
 /// Lists the effects of a run that were not taken back, oldest first.
 pub(crate) fn deeds(engine: &Engine<'_>, run: &RunId) -> Result<Vec<Deed>, Fault> {
     let mut deeds: BTreeMap<u64, Deed> = BTreeMap::new();
@@ -74,10 +87,16 @@ pub(crate) fn made_folders(
     run: &RunId,
 ) -> Result<BTreeSet<TargetPath>, Fault> {
     let mut made = BTreeSet::new();
+    let mut found = BTreeSet::new();
     let store = Store::new(engine.host, &engine.settings.paths.state);
     store.read(run, &mut |_, line| {
         if let Record::Intent { before, .. } = &line.rec {
-            made.extend(before.parents.iter().cloned());
+            // One that was there first, and was replaced by the run, is none of its own.
+            let there = before.nodes.iter().filter(|node| node.state.exists());
+            let there = there.filter(|node| !made.contains(&node.path));
+            found.extend(there.map(|node| node.path.clone()));
+            let parents = before.parents.iter();
+            made.extend(parents.filter(|path| !found.contains(*path)).cloned());
         }
     })?;
     let deeds = deeds(engine, run)?;

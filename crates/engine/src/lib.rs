@@ -7,10 +7,12 @@
 //! |---|---|
 //! | [`port`] | the world, as the engine sees it |
 //! | `explain`, `plan`, `run`, `resume`, `verify`, `undo`, `status` | one verb, one file |
+//! | `whole` | a run that is taken back if it fails |
 //! | `schedule`, `step_work` | which step runs when, and what it does in its turns |
 //! | `assess` | what of a step's wishes is missing, for plans and for runs |
 //! | `effects` | the interpreter: standing, groups, performing |
 //! | `answers`, `claims`, `access` | probes and expectations, read-only |
+//! | `survey`, `accounts` | what lies where before a run, and who is who on the target |
 //! | `preflight`, `waiting`, `symptoms` | whether a step may begin, and how long there is hope |
 //! | `store`, `journal`, `blobs`, `history` | what is kept about runs |
 //! | `tidy` | what a crash left half done |
@@ -18,6 +20,7 @@
 pub mod port;
 
 mod access;
+mod accounts;
 mod answers;
 mod assess;
 mod blobs;
@@ -36,11 +39,13 @@ mod schedule;
 mod status;
 mod step_work;
 mod store;
+mod survey;
 mod symptoms;
 mod tidy;
 mod undo;
 mod verify;
 mod waiting;
+mod whole;
 
 pub use answers::answer;
 use bootlace_model::config::Settings;
@@ -66,6 +71,10 @@ pub trait Observer: Sync {
 }
 
 /// How a sequence is worked on.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that people type, or follows from one"
+)]
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Which steps.
@@ -80,6 +89,8 @@ pub struct Options {
     pub run: Option<RunId>,
     /// Go on although the config or the tool changed since the run began.
     pub replan: bool,
+    /// Begin a new run if the newest one succeeded with other settings, instead of refusing.
+    pub anew: bool,
     /// Undo: overwrite what someone edited since.
     pub force: bool,
     /// Preflight checks that are not looked at, by name; `all` for all.
@@ -100,6 +111,7 @@ impl Options {
             interleave: None,
             run: None,
             replan: false,
+            anew: false,
             force: false,
             ignore: vec![],
             tool: tool.into(),

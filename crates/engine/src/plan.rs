@@ -6,7 +6,6 @@ use bootlace_model::effect::Effect;
 use bootlace_model::fact::Facts;
 use bootlace_model::fault::Fault;
 use bootlace_model::probe::Answer;
-use bootlace_model::record::Outcome;
 use bootlace_model::replay::RunState;
 use bootlace_model::step::{Decision, PlanError, Step};
 use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};
@@ -14,6 +13,7 @@ use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};
 use crate::Engine;
 use crate::answers::Foreseen;
 use crate::assess::{Past, assess};
+use crate::folders::Folders;
 use crate::store::Store;
 
 impl Engine<'_> {
@@ -26,6 +26,7 @@ impl Engine<'_> {
         self.check_unchanged(&state, &positions)?;
         Ok(PlanView {
             sequence: self.sequence.name.into(),
+            summary: None,
             steps: self.plan_steps(chosen, &state)?,
         })
     }
@@ -80,8 +81,8 @@ impl Engine<'_> {
             return Ok(RunState::default());
         };
         let state = store.read(&run, &mut |_, _| {})?;
-        let undone = state.outcome == Some(Outcome::Undone);
-        Ok(if undone { RunState::default() } else { state })
+        let anew = self.begins_anew(&state);
+        Ok(if anew { RunState::default() } else { state })
     }
 
     fn plan_step(
@@ -158,19 +159,30 @@ impl Engine<'_> {
         for ask in step.yields(self.settings) {
             facts.set(ask.fact, foreseen.answer(self.host, &ask.probe)?);
         }
+        let folders = Folders::new(self.host);
+        let shown = missing.into_iter().map(|effect| shown(&folders, effect));
         Ok(row(
             PlannedState::Todo,
-            missing.into_iter().map(shown).collect(),
+            shown.collect::<Result<_, _>>()?,
             self.would_be_refused(step, state)?.or(rest),
         ))
     }
 }
 
-fn shown(effect: &Effect) -> PlannedEffect {
-    PlannedEffect {
+fn shown(folders: &Folders<'_>, effect: &Effect) -> Result<PlannedEffect, Fault> {
+    let puts = matches!(effect, Effect::PutFile(_) | Effect::MakeLink(_));
+    let replaces = match effect.path().filter(|_| puts) {
+        None => false,
+        Some(path) => match folders.holding(path)? {
+            None => false,
+            Some(dir) => dir.stat(path.name())?.is_some(),
+        },
+    };
+    Ok(PlannedEffect {
+        replaces,
         kind: effect.kind(),
         target: effect.target(),
         detail: effect.detail(),
         command: effect.shell(),
-    }
+    })
 }

@@ -217,6 +217,15 @@ pub enum Stat {
     Other(String),
 }
 
+/// Which file it is: equal for two names of the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileIdentity {
+    /// The filesystem.
+    pub device: u64,
+    /// The file on it.
+    pub inode: u64,
+}
+
 /// An open folder. Names are single parts; they are never followed if they are links.
 ///
 /// Nothing that a method changes is durable before the host's `sync_files` or `sync_dirs`.
@@ -236,6 +245,17 @@ pub trait Dir: Any + Send + Sync + Debug {
     fn create(&self, name: &str, content: &[u8], attributes: &Attributes) -> HostResult<()>;
     /// Creates a folder that must not exist.
     fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()>;
+    /// Gives a file, of this folder or another, a further name here that must not exist; a symbolic
+    /// link is not followed.
+    fn create_hard_link(
+        &self,
+        name: &str,
+        existing: &dyn Dir,
+        existing_name: &str,
+    ) -> HostResult<()>;
+    /// Tells which file a name refers to, so that two names of one file can be known as such; none
+    /// if it is absent.
+    fn identity(&self, name: &str) -> HostResult<Option<FileIdentity>>;
     /// Creates a symbolic link that must not exist.
     fn create_link(&self, name: &str, target: &str) -> HostResult<()>;
     /// Gives a file or a folder these attributes.
@@ -306,6 +326,10 @@ pub struct FetchRequest<'a> {
     pub url: &'a str,
     /// Authorities in PEM to trust instead of the system's.
     pub authorities: Option<&'a [u8]>,
+    /// Whether the system's authorities are trusted beside those that are given.
+    pub trusts_system: bool,
+    /// Headers to send, but not to where a redirect leads.
+    pub headers: &'a [(String, String)],
     /// The most bytes that are accepted.
     pub limit: u64,
     /// How long all tries together may take.

@@ -75,6 +75,15 @@ impl Engine<'_> {
         self.work(&open, chosen, true)
     }
 
+    /// Tells whether a run that stands so is over, and the next one is another.
+    pub(crate) fn begins_anew(&self, state: &RunState) -> bool {
+        match state.outcome {
+            Some(Outcome::Undone) => true,
+            Some(Outcome::Succeeded) => self.options.anew && state.config != self.config(),
+            _ => false,
+        }
+    }
+
     /// Tells whether nothing is left to do of what was chosen.
     fn is_complete(&self, state: &RunState, chosen: &[usize]) -> bool {
         let settled = |position: &usize| {

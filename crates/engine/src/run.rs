@@ -34,7 +34,7 @@ impl Engine<'_> {
             // To begin anew is fine, but not beside another run that may still stand.
             return Err(crate::resume::taken_back(named, self.sequence.name));
         }
-        let state = state.filter(|state| state.outcome != Some(Outcome::Undone));
+        let state = state.filter(|state| !self.begins_anew(state));
         let is_settled = |id: &StepId| state.as_ref().is_some_and(|state| state.is_settled(id));
         self.check_built(&chosen, is_settled)?;
         self.check_needs(&chosen, |id| {

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
+use bootlace_model::node::NodeState;
 use bootlace_model::record::{Outcome, Record};
 use bootlace_model::replay::{RunState, StepProgress};
 use bootlace_model::step::UndoPolicy;
@@ -141,7 +142,7 @@ impl Engine<'_> {
             rest = later;
         }
         self.remove_made_folders(&run)?;
-        self.note_left_folders(&deeds)?;
+        self.note_left_folders(&run, &deeds)?;
         self.finish_undo(&open, &chosen, progress)
     }
 
@@ -161,10 +162,18 @@ impl Engine<'_> {
     }
 
     /// Names the folders that the run made and that still hold something.
-    fn note_left_folders(&self, deeds: &[Deed]) -> Result<(), Fault> {
+    fn note_left_folders(
+        &self,
+        run: &bootlace_model::ids::RunId,
+        deeds: &[Deed],
+    ) -> Result<(), Fault> {
         let made: BTreeSet<_> = deeds.iter().flat_map(|deed| &deed.before.parents).collect();
-        for path in made {
-            if let Some(dir) = self.host.open_dir(path)?
+        let own = made_folders(self, run)?;
+        let folders = Folders::new(self.host);
+        for path in made.into_iter().filter(|path| own.contains(*path)) {
+            let is_folder = matches!(folders.look(path)?, NodeState::Directory { .. });
+            if is_folder
+                && let Some(dir) = folders.open(path)?
                 && let Some(first) = dir.list()?.first()
             {
                 let text = format!("{path} stays, because it holds {first}");

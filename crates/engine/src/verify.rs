@@ -116,7 +116,9 @@ fn as_left(deeds: Vec<Deed>) -> BTreeMap<TargetPath, (StepId, NodeState)> {
             continue;
         }
         for node in deed.after.into_iter().flatten() {
-            if !node.state.exists() {
+            if node.state.exists() {
+                forget_above(&mut left, &node.path);
+            } else {
                 forget_below(&mut left, &node.path);
             }
             left.insert(node.path, (deed.step.clone(), node.state));
@@ -155,6 +157,17 @@ impl Silent {
         if took >= SILENCE {
             self.0.push(access.clone());
         }
+    }
+}
+
+/// Forgets that folders are gone on the way to something that is there: they were made again for it.
+fn forget_above(left: &mut BTreeMap<TargetPath, (StepId, NodeState)>, path: &TargetPath) {
+    let mut above = path.parent();
+    while let Some(folder) = above {
+        if left.get(&folder).is_some_and(|(_, state)| !state.exists()) {
+            left.remove(&folder);
+        }
+        above = folder.parent();
     }
 }
 

@@ -7,10 +7,11 @@ use std::any::Any;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use bootlace_engine::port::{Dir, HostError, HostResult, Stat};
+use bootlace_engine::port::{Dir, FileIdentity, HostError, HostResult, Stat};
 use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::attributes;
 use crate::error::{refused, senseless};
@@ -160,6 +161,33 @@ impl Dir for RealDir {
         self.check_change("create", name)?;
         self.make_dir(name, attributes)
             .map_err(|error| self.take_back(name, AtFlags::REMOVEDIR, error))
+    }
+
+    fn create_hard_link(
+        &self,
+        name: &str,
+        existing: &dyn Dir,
+        existing_name: &str,
+    ) -> HostResult<()> {
+        const ACT: &str = "give a further name to";
+        self.check_change("create", name)?;
+        let existing = Self::of(existing, ACT)?;
+        existing.check_change(ACT, existing_name)?;
+        let (from, to) = (&existing.handle, &self.handle);
+        rustix::fs::linkat(from, existing_name, to, name, AtFlags::empty())
+            .map_err(|errno| self.refused("create", name, errno))
+    }
+
+    fn identity(&self, name: &str) -> HostResult<Option<FileIdentity>> {
+        self.check("look at", name)?;
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(FileIdentity {
+                device: stat.st_dev,
+                inode: stat.st_ino,
+            })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(self.refused("look at", name, errno)),
+        }
     }
 
     fn create_link(&self, name: &str, target: &str) -> HostResult<()> {

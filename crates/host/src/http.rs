@@ -31,7 +31,7 @@ pub(crate) struct Http {
     trust: Trust,
     proxy: Option<Proxy>,
     network: Arc<Network>,
-    clients: Mutex<BTreeMap<Option<Digest>, Client>>,
+    clients: Mutex<BTreeMap<(Option<Digest>, bool), Client>>,
 }
 
 impl Http {
@@ -52,12 +52,14 @@ impl Http {
         stop: &StopHandle,
     ) -> HostResult<Vec<u8>> {
         let url = parse(request.url)?;
-        let client = self.client(&url, request.authorities)?;
+        let client = self.client(&url, request)?;
+        let headers = attempt::headers(request.headers)
+            .map_err(|cause| Failures::default().last(&url, &cause))?;
         let begun = Instant::now();
         let mut failures = Failures::default();
         loop {
             let left = request.within.saturating_sub(begun.elapsed());
-            let attempt = attempt::fetch(&client, url.clone(), request.limit);
+            let attempt = attempt::fetch(&client, url.clone(), &headers, request.limit);
             let (cause, asked) = match self.network.wait_for(attempt, left, stop)? {
                 None => return Err(failures.timed_out(&url, request.within)),
                 Some(Outcome::Content(content)) => return Ok(content),
@@ -82,7 +84,7 @@ impl Http {
     /// Asks a URL once and returns the status; a redirect is an answer.
     pub(crate) fn status(&self, request: &FetchRequest<'_>, stop: &StopHandle) -> HostResult<u16> {
         let url = parse(request.url)?;
-        let client = self.client(&url, request.authorities)?;
+        let client = self.client(&url, request)?;
         let attempt = attempt::status(&client, url.clone());
         match self.network.wait_for(attempt, request.within, stop)? {
             None => Err(Failures::default().timed_out(&url, request.within)),
@@ -94,16 +96,16 @@ impl Http {
         }
     }
 
-    fn client(&self, url: &Url, authorities: Option<&[u8]>) -> HostResult<Client> {
-        let key = authorities.map(Digest::of);
+    fn client(&self, url: &Url, request: &FetchRequest<'_>) -> HostResult<Client> {
+        let authorities = request.authorities;
+        let key = (authorities.map(Digest::of), request.trusts_system);
         // Nothing is left half done under this lock, so a panic elsewhere does not spoil it.
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
         let secure = url.scheme() == "https";
-        let (client, complete) =
-            client::build(&self.trust, authorities, self.proxy.as_ref(), secure)?;
+        let (client, complete) = client::build(&self.trust, request, self.proxy.as_ref(), secure)?;
         if complete {
             if clients.len() >= MOST_CLIENTS {
                 clients.clear();

@@ -17,6 +17,7 @@
 //! | [`pki`] | keys and certificates; pure, so that fake hosts can use it |
 //! | `machine` | what the machine says of itself; units, containers, what they leave behind |
 //! | `clock`, [`signals`] | time and stopping |
+//! | [`limits`] | how much the kernel grants this process |
 
 mod attributes;
 mod clock;
@@ -25,6 +26,7 @@ mod dir;
 mod error;
 mod exec;
 mod http;
+pub mod limits;
 mod lock;
 mod log;
 mod machine;

@@ -35,8 +35,8 @@ pub use placement::{Placement, Ports};
 pub use rendering::{RendererImage, RenderingSettings};
 pub use schema::schema;
 pub use settings::{
-    CgroupDriver, ClusterSettings, ControlPlane, Endpoint, Network, NodeSettings, Paths,
-    PkiSettings, Profile, ReleaseSource, Settings,
+    CgroupDriver, ClusterSettings, ControlPlane, Endpoint, IgnitionSettings, Network, NodeSettings,
+    Paths, PkiSettings, Profile, ReleaseSource, Settings,
 };
 
 use crate::fault::Fault;

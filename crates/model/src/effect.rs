@@ -7,6 +7,7 @@
 mod body;
 mod command;
 mod describe;
+mod existing;
 mod live;
 mod unit;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 pub use body::{Body, Part};
 pub use command::{AlreadyRan, CommandUndo, Product, RunCommand};
+pub use existing::{AppendFile, MakeHardLink, SetAttributes};
 pub use live::{
     Anew, ApiObject, ApplyObjects, Await, Given, GivenObject, ImportImages, ObjectId, StartUnit,
 };
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use unit::{SetUnit, UnitName, UnitState, Via};
 
 use crate::ids::{Digest, StepId};
-use crate::node::Attributes;
+use crate::node::{Attributes, Owner};
 use crate::path::TargetPath;
 use crate::pki::{CertificateRequest, KeyAlgorithm};
 
@@ -80,6 +82,8 @@ pub struct MakeLink {
     pub path: TargetPath,
     /// What it points to, as written; it is not resolved.
     pub target: String,
+    /// Who owns it; whoever runs the tool if none is given.
+    pub owner: Option<Owner>,
     /// Where it came from.
     pub origin: Origin,
 }
@@ -185,6 +189,9 @@ pub enum Effect {
     ImportImages(ImportImages),
     ApplyObjects(ApplyObjects),
     Await(Await),
+    SetAttributes(SetAttributes),
+    AppendFile(AppendFile),
+    MakeHardLink(MakeHardLink),
 }
 
 /// The kinds of effects by name, as they stand in journals and plans.
@@ -205,6 +212,9 @@ pub enum EffectKind {
     ImportImages,
     ApplyObjects,
     Await,
+    SetAttributes,
+    AppendFile,
+    MakeHardLink,
 }
 
 impl EffectKind {
@@ -238,6 +248,9 @@ impl Effect {
             Self::ImportImages(_) => EffectKind::ImportImages,
             Self::ApplyObjects(_) => EffectKind::ApplyObjects,
             Self::Await(_) => EffectKind::Await,
+            Self::SetAttributes(_) => EffectKind::SetAttributes,
+            Self::AppendFile(_) => EffectKind::AppendFile,
+            Self::MakeHardLink(_) => EffectKind::MakeHardLink,
         }
     }
 
@@ -250,6 +263,9 @@ impl Effect {
             | Self::DropPath(DropPath { path, .. })
             | Self::MakeKey(MakeKey { path, .. })
             | Self::IssueCertificate(IssueCertificate { path, .. })
+            | Self::SetAttributes(SetAttributes { path, .. })
+            | Self::AppendFile(AppendFile { path, .. })
+            | Self::MakeHardLink(MakeHardLink { path, .. })
             | Self::Fetch(Fetch { path, .. }) => Some(path),
             Self::SetUnit(_)
             | Self::RunCommand(_)
@@ -291,6 +307,9 @@ impl Effect {
             Self::ImportImages(e) => &e.origin,
             Self::ApplyObjects(e) => &e.origin,
             Self::Await(e) => &e.origin,
+            Self::SetAttributes(e) => &e.origin,
+            Self::AppendFile(e) => &e.origin,
+            Self::MakeHardLink(e) => &e.origin,
         }
     }
 
@@ -316,6 +335,14 @@ impl Effect {
             }
             _ => return None,
         })
+    }
+
+    /// Lists the files and folders that an act edits, and whose content is kept for undo.
+    pub fn edits(&self) -> &[TargetPath] {
+        match self {
+            Self::RunCommand(run) => &run.edits,
+            _ => &[],
+        }
     }
 
     /// Returns what an effect leaves behind beside the paths that it writes.

@@ -71,6 +71,15 @@ pub enum Claim {
         /// How.
         state: UnitState,
     },
+    /// A user or a group is in the target's lists, or is not.
+    Account {
+        /// Whether it is a group.
+        is_group: bool,
+        /// Its name.
+        name: String,
+        /// Whether it shall be there.
+        exists: bool,
+    },
     /// A program that only looks ends with code 0.
     Succeeds {
         /// The program and its arguments.
@@ -89,6 +98,13 @@ pub enum Claim {
     Images {
         /// Their references.
         images: Vec<String>,
+    },
+    /// All of several claims hold.
+    All {
+        /// What they come to together.
+        what: String,
+        /// Each of them.
+        claims: Vec<Self>,
     },
     /// A URL answers with this status.
     Answers {
@@ -129,6 +145,15 @@ impl Claim {
             }
             Self::ListedFiles { index, .. } => format!("every file listed in {index} is as listed"),
             Self::Unit { unit, state } => format!("{unit} is {state:?}").to_lowercase(),
+            Self::Account {
+                is_group,
+                name,
+                exists,
+            } => {
+                let kind = if *is_group { "group" } else { "user" };
+                let verb = if *exists { "exists" } else { "does not exist" };
+                format!("the {kind} {name} {verb}")
+            }
             Self::Succeeds { argv, .. } => {
                 format!(
                     "`{}` succeeds",
@@ -136,6 +161,7 @@ impl Claim {
                 )
             }
             Self::Running { unit } => format!("{unit} runs"),
+            Self::All { what, .. } => what.clone(),
             Self::Api(api) => api.what.clone(),
             Self::Images { images } => match images.as_slice() {
                 [image] => format!("the image {image} is loaded"),
@@ -168,6 +194,15 @@ impl Claim {
             Self::ListedFiles { index, .. } => line(["jq", "-e", ".files", index.as_str()]),
             Self::Unit { unit, .. } => line(["systemctl", "is-enabled", unit.as_str()]),
             Self::Running { unit } => line(["systemctl", "is-active", "--quiet", unit.as_str()]),
+            Self::Account {
+                is_group,
+                name,
+                exists,
+            } => {
+                let list = if *is_group { "group" } else { "passwd" };
+                let look = line(["getent", list, name]);
+                if *exists { look } else { format!("! {look}") }
+            }
             Self::Succeeds { argv, .. } => line(argv.iter().map(String::as_str)),
             Self::Answers {
                 url, authorities, ..
@@ -188,6 +223,10 @@ impl Claim {
                 )
             }
             Self::Api(api) => api.shell(),
+            Self::All { claims, .. } => {
+                let lines: Vec<String> = claims.iter().map(Self::shell).collect();
+                lines.join(" && ")
+            }
         }
     }
 }

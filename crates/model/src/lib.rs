@@ -16,6 +16,7 @@
 //! | [`record`], [`replay`] | the journal's lines, and the state they fold into |
 //! | [`event`] | what people are shown while a run is under way |
 //! | [`view`] | the shapes of `-o json` |
+//! | [`provision`], [`survey`] | what an Ignition config asks for, and what is there before |
 //! | [`pki`] | keys and certificates as a plan |
 //! | [`release`] | in which order the manifests of a release are applied |
 //! | [`config`] | fragments → merged → validated settings |
@@ -33,6 +34,7 @@ pub mod node;
 pub mod path;
 pub mod pki;
 pub mod probe;
+pub mod provision;
 pub mod record;
 pub mod release;
 pub mod replay;
@@ -40,5 +42,6 @@ pub mod secret;
 pub mod shell;
 pub mod step;
 pub mod supervised;
+pub mod survey;
 pub mod symptom;
 pub mod view;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use crate::effect::UnitName;
 use crate::ids::StepId;
 use crate::node::NodeState;
 use crate::path::TargetPath;
+use crate::survey::Places;
 
 /// A question that changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,29 @@ pub enum Probe {
     },
     /// What is this machine called?
     HostName,
+    /// What lies at places, links on the way followed? Answered in the words of [`Survey`].
+    ///
+    /// [`Survey`]: crate::survey::Survey
+    Survey(Places),
+    /// What do the target's lists say of users and groups? Answered in the words of [`Accounts`].
+    ///
+    /// [`Accounts`]: crate::survey::Accounts
+    Accounts {
+        /// Which users.
+        users: Vec<String>,
+        /// Which groups.
+        groups: Vec<String>,
+        /// A path in the users' homes that is looked at as well.
+        in_homes: Option<String>,
+    },
+    /// How are units set? Answered by name, in the words of [`UnitFileState`].
+    ///
+    /// [`UnitFileState`]: crate::survey::UnitFileState
+    UnitFiles(Vec<UnitName>),
+    /// Is the target this machine itself, and not a folder?
+    IsLive,
+    /// A value that is known already, so that later steps and the journal know it, too.
+    Known(serde_json::Value),
 }
 
 impl Probe {
@@ -59,6 +84,17 @@ impl Probe {
                 )
             }
             Self::HostName => "this machine's name".into(),
+            Self::Survey(places) => match places.paths.as_slice() {
+                [one] => format!("what is at {one}"),
+                several => format!("what is at {} paths", several.len()),
+            },
+            Self::Accounts { .. } => "users and groups of the target".into(),
+            Self::UnitFiles(units) => match units.as_slice() {
+                [one] => format!("how {one} is set"),
+                several => format!("how {} units are set", several.len()),
+            },
+            Self::IsLive => "whether the target runs".into(),
+            Self::Known(_) => "what the config says".into(),
         }
     }
 
@@ -69,7 +105,13 @@ impl Probe {
             | Self::ReadFile { path, .. }
             | Self::ReadTree { path, .. }
             | Self::ReadJson { path, .. } => Some(path),
-            Self::Ask { .. } | Self::HostName => None,
+            Self::Ask { .. }
+            | Self::HostName
+            | Self::Survey(_)
+            | Self::Accounts { .. }
+            | Self::UnitFiles(_)
+            | Self::IsLive
+            | Self::Known(_) => None,
         }
     }
 }
@@ -105,7 +147,8 @@ pub enum Answer {
     Content(Option<Vec<u8>>),
     /// To [`Probe::ReadTree`].
     Tree(FileTree),
-    /// To [`Probe::ReadJson`] and [`Probe::HostName`]; null if there is nothing.
+    /// To [`Probe::ReadJson`], [`Probe::HostName`] and all that have words of their own; null if
+    /// there is nothing.
     Json(serde_json::Value),
     /// To [`Probe::Ask`].
     Output {

@@ -82,6 +82,8 @@ pub struct RunState {
     pub pending: BTreeMap<u64, Pending>,
     /// Commands that ran to their end in steps that are not verified yet.
     pub commands_done: BTreeSet<(StepId, String)>,
+    /// Paths that were removed in steps that are not verified yet.
+    pub drops_done: BTreeSet<(StepId, String)>,
     /// The newest effect of each step that was performed.
     pub newest_done: BTreeMap<StepId, u64>,
     /// Steps that started a unit or gave an API its objects: something lives that stands on earlier steps.
@@ -222,6 +224,8 @@ impl RunState {
         }
         if effect.kind.is_act() {
             self.commands_done.insert((step, effect.target));
+        } else if effect.kind == EffectKind::DropPath {
+            self.drops_done.insert((step, effect.target));
         }
     }
 
@@ -264,6 +268,7 @@ impl RunState {
             Record::UndoRefused { target, why, .. } => self.refused.push((target, why)),
             Record::StepUndone { step } => {
                 self.commands_done.retain(|(of, _)| *of != step);
+                self.drops_done.retain(|(of, _)| *of != step);
                 let gone = |fact: &String| self.fact_steps.get(fact) == Some(&step);
                 self.facts.retain(|fact, _| !gone(fact));
                 self.touched.remove(&step);
@@ -297,6 +302,7 @@ impl RunState {
     fn end(&mut self, step: &StepId, at: jiff::Timestamp, state: StepStateView) {
         if state != StepStateView::Failed {
             self.commands_done.retain(|(of, _)| of != step);
+            self.drops_done.retain(|(of, _)| of != step);
         }
         let progress = self.begun(step, at);
         progress.state = state;

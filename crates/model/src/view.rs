@@ -108,6 +108,9 @@ pub struct ExplainedUndo {
 pub struct PlanView {
     /// The sequence's name.
     pub sequence: String,
+    /// What it comes to, in a sentence or two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
     /// The chosen steps, in order.
     pub steps: Vec<PlannedStep>,
 }
@@ -143,6 +146,9 @@ pub enum PlannedState {
 /// One effect of [`PlannedStep`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedEffect {
+    /// Whether something is there that it takes the place of.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
     /// Which kind.
     pub kind: EffectKind,
     /// What it is about.

@@ -208,13 +208,16 @@ pub(crate) fn kind_name(kind: EffectKind) -> &'static str {
         EffectKind::ImportImages => "import-images",
         EffectKind::ApplyObjects => "apply-objects",
         EffectKind::Await => "await",
+        EffectKind::SetAttributes => "set-attributes",
+        EffectKind::AppendFile => "append-file",
+        EffectKind::MakeHardLink => "make-hard-link",
     }
 }
 
 fn kind_sign(kind: EffectKind) -> Sign {
     match kind {
         EffectKind::DropPath => Sign::Remove,
-        EffectKind::SetUnit => Sign::Change,
+        EffectKind::SetUnit | EffectKind::SetAttributes | EffectKind::AppendFile => Sign::Change,
         EffectKind::RunCommand
         | EffectKind::StartUnit
         | EffectKind::ImportImages
@@ -225,6 +228,7 @@ fn kind_sign(kind: EffectKind) -> Sign {
         | EffectKind::MakeLink
         | EffectKind::MakeKey
         | EffectKind::IssueCertificate
+        | EffectKind::MakeHardLink
         | EffectKind::Fetch => Sign::Add,
     }
 }

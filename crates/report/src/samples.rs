@@ -155,6 +155,7 @@ fn checks() -> Vec<ExplainedCheck> {
 
 fn planned_effects() -> Vec<PlannedEffect> {
     let effect = |kind, target: &str, detail: &str, command: &str| PlannedEffect {
+        replaces: false,
         kind,
         target: target.into(),
         detail: detail.into(),
@@ -228,6 +229,7 @@ pub(crate) fn planned() -> PlanView {
     ];
     steps.extend(unbuilt);
     PlanView {
+        summary: None,
         sequence: "cluster".into(),
         steps,
     }

@@ -6,6 +6,7 @@
 //! | module | what it decides |
 //! |---|---|
 //! | `cluster` | the 23 steps from an empty folder to a cluster, one file a step, and their order |
+//! | [`ignition`] | the steps that apply an Ignition config, and what the config comes to |
 //! | [`facts`] | what steps tell each other, each with its type |
 //! | `failures` | what can go wrong, by code, and the lines by which it is known |
 //! | [`pki`] | which keys and certificates a cluster needs, as one table |
@@ -25,6 +26,7 @@ mod documents;
 mod expectations;
 pub mod facts;
 mod failures;
+pub mod ignition;
 mod live_step;
 pub mod machine_files;
 mod manifest;
@@ -42,7 +44,7 @@ use bootlace_model::step::Sequence;
 pub use cluster::pki;
 
 /// All sequences, as people type them.
-pub static SEQUENCES: &[Sequence] = &[cluster::SEQUENCE];
+pub static SEQUENCES: &[Sequence] = &[cluster::SEQUENCE, ignition::SEQUENCE];
 
 /// Finds a sequence by its name.
 pub fn sequence(name: &str) -> Option<&'static Sequence> {

@@ -3,6 +3,7 @@
 mod copy_manifests;
 mod explain;
 mod failures;
+mod ignition;
 mod image;
 mod pki;
 mod prepare_assets;
@@ -33,10 +34,10 @@ pub(crate) fn settings() -> Settings {
     })
 }
 
-/// Finds a step of the sequence `cluster`.
+/// Finds a step of any sequence.
 pub(crate) fn step(name: &str) -> &'static dyn Step {
-    let cluster = crate::sequence("cluster").unwrap();
-    cluster.steps[cluster.position(name).unwrap()]
+    let mut steps = crate::SEQUENCES.iter().flat_map(|sequence| sequence.steps);
+    *steps.find(|step| step.name() == name).unwrap()
 }
 
 /// A folder that is there.

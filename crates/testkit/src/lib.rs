@@ -6,6 +6,7 @@
 //! | [`tree`] | what lies below a path, on the fake machine or a real one, and a readable difference |
 //! | [`meaning`] | the same where keys and certificates count by what they mean |
 //! | [`sampler`] | a sequence that uses every effect, probe and claim of the model |
+//! | [`provision`] | an Ignition config that uses everything, and a machine for it |
 //! | [`crash`] | what is crashed: every sequence on its machine, and what must come of it |
 //! | [`mod@env`] | settings, sample configs, an observer that remembers |
 //! | [`dice`] | numbers by seed |
@@ -17,5 +18,6 @@ pub mod env;
 pub mod fake;
 pub mod ignition;
 pub mod meaning;
+pub mod provision;
 pub mod sampler;
 pub mod tree;

@@ -88,8 +88,9 @@ mod tests {
     #[test]
     fn every_kind_of_effect_is_tried() {
         use EffectKind::{
-            ApplyObjects, Await, DropPath, Fetch, ImportImages, IssueCertificate, MakeDirectory,
-            MakeKey, MakeLink, PutFile, RunCommand, SetUnit, StartUnit,
+            AppendFile, ApplyObjects, Await, DropPath, Fetch, ImportImages, IssueCertificate,
+            MakeDirectory, MakeHardLink, MakeKey, MakeLink, PutFile, RunCommand, SetAttributes,
+            SetUnit, StartUnit,
         };
         let all = [
             PutFile,
@@ -105,6 +106,9 @@ mod tests {
             ImportImages,
             ApplyObjects,
             Await,
+            SetAttributes,
+            AppendFile,
+            MakeHardLink,
         ];
         let found: Vec<EffectKind> = effects().iter().map(Effect::kind).collect();
         for kind in all {
@@ -133,9 +137,11 @@ mod tests {
                 Claim::Running { .. } => "running",
                 Claim::Api(_) => "api",
                 Claim::Images { .. } => "images",
+                Claim::Account { .. } => "account",
+                Claim::All { .. } => "all",
             })
             .collect();
-        assert_eq!(claims.len(), 13, "{claims:?}");
+        assert_eq!(claims.len(), 15, "{claims:?}");
         let asks = SEQUENCE.steps.iter().flat_map(|step| {
             step.asks(&settings)
                 .into_iter()
@@ -149,9 +155,14 @@ mod tests {
                 Probe::ReadJson { .. } => "json",
                 Probe::Ask { .. } => "program",
                 Probe::HostName => "host name",
+                Probe::Survey(_) => "survey",
+                Probe::Accounts { .. } => "accounts",
+                Probe::UnitFiles(_) => "unit files",
+                Probe::IsLive => "is live",
+                Probe::Known(_) => "known",
             })
             .collect();
-        assert_eq!(probes.len(), 6, "{probes:?}");
+        assert_eq!(probes.len(), 11, "{probes:?}");
     }
 
     #[test]

@@ -81,6 +81,8 @@ impl Step for Starts {
             undo: CommandUndo::Products,
             products: vec![Product::Path(at("/running"))],
             empties: vec![],
+            edits: vec![],
+            hidden: vec![],
             origin: Origin::new("built-in", "test"),
         };
         let wait = Await {

@@ -5,6 +5,7 @@ use bootlace_report::outline::Outline;
 
 use crate::args::{Explain, OnRun};
 use crate::error::Ending;
+use crate::ignition_file;
 use crate::observer::Unobserved;
 use crate::session::Session;
 
@@ -13,11 +14,16 @@ pub(crate) fn explain(session: &mut Session, args: Explain) -> Result<Ending, Fa
         steps: args.steps,
         run: None,
     };
-    let work = session.by_config(&on)?;
+    let mut work = session.by_config(&on)?;
+    ignition_file::settle_if_given(session, &mut work, &args.given)?;
     let view = work.engine(&Unobserved).explain()?;
     let outline = Outline::of(work.sequence);
     let verbose = session.console.is_verbose();
-    let text = |style: &_| bootlace_report::explain::text(&view, &outline, style, verbose);
+    let summary = ignition_file::summary(&work, None).map(|text| format!("{text}\n\n"));
+    let text = |style: &_| {
+        let steps = bootlace_report::explain::text(&view, &outline, style, verbose);
+        format!("{}{steps}", summary.clone().unwrap_or_default())
+    };
     session.console.show(&view, text)?;
     Ok(Ending::Done)
 }

@@ -1,5 +1,6 @@
-//! `bootlace ignition`: look at Ignition configs, and put them into other words.
+//! `bootlace ignition`: look at Ignition configs, put them into other words, apply them.
 
+mod apply;
 mod convert;
 mod input;
 mod merge;
@@ -10,6 +11,9 @@ use std::path::PathBuf;
 use bootlace_model::fault::Fault;
 use clap::{Subcommand, ValueHint};
 
+pub(crate) use input::read as read_ignition;
+
+use crate::args::Apply;
 use crate::error::Ending;
 use crate::session::Session;
 
@@ -56,12 +60,22 @@ Examples:
         #[arg(value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
     },
+    /// Apply a config to the root, as a whole or not at all
+    #[command(after_help = "\
+If something fails, what was done before is taken back. `plan` shows what would change.
+
+Examples:
+  bootlace plan ignition --ignition node.ign --root /tmp/demo
+  bootlace ignition apply node.ign --root /tmp/demo
+  bootlace undo ignition --root /tmp/demo")]
+    Apply(Apply),
 }
 
 pub(crate) fn ignition(session: &mut Session, args: &Ignition) -> Result<Ending, Fault> {
     match args {
         Ignition::Validate { file } => validate::validate(session, file),
         Ignition::Convert { to, file } => convert::convert(session, to, file),
+        Ignition::Apply(args) => apply::apply(session, args),
         Ignition::Merge { transcript, files } => merge::merge(session, files, *transcript),
     }
 }

@@ -9,6 +9,7 @@ use super::placement;
 use crate::args::{Output, Run};
 use crate::environment;
 use crate::error::Ending;
+use crate::ignition_file;
 use crate::observer::Watcher;
 use crate::session::Session;
 use crate::wire;
@@ -33,6 +34,7 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
     work.options.pause = args.pause;
     work.settings.clean = args.clean;
     placement::settle(&mut work, &args.placed)?;
+    ignition_file::settle(session, &mut work, &args.given)?;
     work.options
         .ignore
         .extend(args.ignore_preflight_errors.iter().cloned());
@@ -65,7 +67,11 @@ fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Faul
 }
 
 /// Prints where the run stands, as data or as a summary for people.
-fn tell(session: &Session, engine: &Engine<'_>, report: Option<&RunReport>) -> Result<(), Fault> {
+pub(super) fn tell(
+    session: &Session,
+    engine: &Engine<'_>,
+    report: Option<&RunReport>,
+) -> Result<(), Fault> {
     let console = &session.console;
     if console.output() != Output::Text {
         return console.show(&engine.status()?, |_| String::new());
@@ -111,7 +117,7 @@ fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result
     Ok(format!("\n{done}{times}{hints}"))
 }
 
-fn stopped(report: &RunReport, past_return: bool) -> Fault {
+pub(super) fn stopped(report: &RunReport, past_return: bool) -> Fault {
     let back = if past_return {
         "`bootlace reset` gives the machine back"
     } else {

@@ -4,14 +4,16 @@ use bootlace_model::fault::Fault;
 use bootlace_report::next;
 
 use super::placement;
-use crate::args::{OnRun, Output, Placed};
+use crate::args::{Given, OnRun, Output, Placed};
 use crate::error::Ending;
+use crate::ignition_file;
 use crate::observer::Watcher;
 use crate::session::Session;
 
 pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> {
     let mut work = session.by_config(args)?;
     placement::settle(&mut work, &Placed::default())?;
+    ignition_file::settle(session, &mut work, &Given::default())?;
     let console = &session.console;
     let watcher = Watcher::new(console, &work.host, work.sequence);
     let view = work.engine(&watcher).verify()?;

@@ -12,6 +12,7 @@
 
 mod back;
 mod faults;
+mod ignition;
 mod killed;
 mod life;
 mod power;

@@ -1,5 +1,6 @@
 //! Performing what is no write: programs, units, images, objects, waits, and their products.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bootlace_model::effect::{ApplyObjects, Effect, ImportImages, Product, StartUnit};
@@ -8,7 +9,7 @@ use bootlace_model::node::Node;
 
 use super::command;
 use crate::folders::Folders;
-use crate::port::{Applied, ApplyRequest, Host, HostError};
+use crate::port::{Applied, ApplyRequest, Dir, Host, HostError, Stat};
 use crate::{access, claims, symptoms, waiting};
 
 /// How long the removal of one product may take.
@@ -37,19 +38,48 @@ pub(super) fn act(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
     }
 }
 
-/// Tells what is at the places of an act's products.
-pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
+/// Makes what a program has edited and made durable: few programs sync more than their lists.
+pub(super) fn settle(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
+    if effect.edits().is_empty() {
+        return Ok(());
+    }
     let folders = Folders::new(host);
     let products = effect.products();
-    let look = |path: &bootlace_model::path::TargetPath| {
-        let (path, state) = (path.clone(), folders.look(path)?);
+    let products = products.iter().filter_map(Product::path);
+    let mut dirs = BTreeMap::new();
+    let mut files = Vec::new();
+    for place in effect.edits().iter().chain(products) {
+        for path in super::writes::tree_below(&folders, place)? {
+            let Some(holding) = folders.holding(&path)? else {
+                continue;
+            };
+            match holding.stat(path.name())? {
+                Some(Stat::File { .. }) => files.push((holding.clone(), path.name().to_owned())),
+                Some(Stat::Directory { .. }) => {
+                    dirs.extend(folders.open(&path)?.map(|dir| (path.clone(), dir)));
+                }
+                _ => {}
+            }
+            dirs.insert(holding.path().clone(), holding);
+        }
+    }
+    let files = files
+        .iter()
+        .map(|(dir, name)| (dir.as_ref(), name.as_str()));
+    host.sync_files(&files.collect::<Vec<(&dyn Dir, &str)>>())?;
+    let dirs: Vec<&dyn Dir> = dirs.values().map(AsRef::as_ref).collect();
+    Ok(host.sync_dirs(&dirs)?)
+}
+
+/// Tells what is at the places of an act's products, and of what it edits.
+pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
+    let folders = Folders::new(host);
+    let paths = super::writes::touches(&folders, effect)?;
+    let look = |path: bootlace_model::path::TargetPath| {
+        let state = folders.look(&path)?;
         Ok(Node { path, state })
     };
-    products
-        .iter()
-        .filter_map(Product::path)
-        .map(look)
-        .collect()
+    paths.into_iter().map(look).collect()
 }
 
 /// Lists the products other than paths that are there already.

@@ -71,7 +71,7 @@ pub(super) fn run_effect(host: &dyn Host, run: &RunCommand) -> Result<(), Fault>
         .collect();
     clear(host, run)?;
     let (argv, directory, within) = (&run.argv, run.directory.as_ref(), run.within);
-    let line = line_of(argv);
+    let line = format!("`{}`", shell::line(run.shown()));
     let called = if line.len() > SHOWN_COMMAND {
         &run.name
     } else {

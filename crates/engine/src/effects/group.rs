@@ -14,6 +14,8 @@ pub(crate) enum Class {
     Units,
     /// Removals: what they touch is known only then, too.
     Drops,
+    /// Further names of files, which have to be in place before.
+    Names,
     /// A program or a download, whose end nobody knows: a barrier.
     Alone,
 }
@@ -25,7 +27,10 @@ pub(crate) fn class(effect: &Effect) -> Class {
         | Effect::MakeDirectory(_)
         | Effect::MakeLink(_)
         | Effect::MakeKey(_)
+        | Effect::SetAttributes(_)
+        | Effect::AppendFile(_)
         | Effect::IssueCertificate(_) => Class::Files,
+        Effect::MakeHardLink(_) => Class::Names,
         Effect::SetUnit(_) => Class::Units,
         Effect::DropPath(_) => Class::Drops,
         Effect::RunCommand(_)

@@ -49,6 +49,7 @@ pub(crate) fn perform(
     for intended in group {
         if intended.effect.kind().is_act() {
             super::acts::act(host, intended.effect)?;
+            super::acts::settle(host, intended.effect)?;
             afters.push(super::acts::products(host, intended.effect)?);
             continue;
         }
@@ -75,6 +76,8 @@ pub(crate) fn perform(
 pub(crate) struct Staging {
     acts: Vec<Act>,
     changed: BTreeMap<TargetPath, Arc<dyn Dir>>,
+    /// Files whose attributes were changed in place.
+    settled: Vec<(Arc<dyn Dir>, String)>,
 }
 
 struct Act {
@@ -88,6 +91,11 @@ enum ActKind {
     Place {
         staged: String,
         is_file: bool,
+    },
+    /// Give a file a further name.
+    Name {
+        existing: Arc<dyn Dir>,
+        existing_name: String,
     },
     Remove,
     RemoveDir,
@@ -106,8 +114,13 @@ impl Staging {
         write: &Write,
         staged: String,
     ) -> Result<NodeState, Fault> {
-        if matches!(write.shape, Shape::Nothing) {
-            return Ok(self.stage_removal(folders, &write.path)?);
+        match write.shape {
+            Shape::Nothing => return Ok(self.stage_removal(folders, &write.path)?),
+            Shape::Hollow => {
+                self.stage_empty_removal(folders, &write.path, false)?;
+                return Ok(NodeState::Absent);
+            }
+            _ => {}
         }
         let (dir, made) = folders.make_holding(&write.path)?;
         let dir = dir.ok_or_else(|| nowhere(&write.path))?;
@@ -164,7 +177,14 @@ impl Staging {
                 }
                 crate::folders::look_in(dir.as_ref(), &name)?
             }
-            Shape::Nothing => NodeState::Absent,
+            Shape::Attributes { attributes } => {
+                dir.set_attributes(&name, attributes)?;
+                let state = crate::folders::look_in(dir.as_ref(), &name)?;
+                self.settled.push((dir, name));
+                state
+            }
+            Shape::HardLink { existing } => self.stage_name(folders, dir, name, existing)?,
+            Shape::Nothing | Shape::Hollow => NodeState::Absent,
         };
         Ok(state)
     }
@@ -184,6 +204,11 @@ impl Staging {
                 } => Some((act.dir.as_ref(), staged.as_str())),
                 _ => None,
             })
+            .chain(
+                self.settled
+                    .iter()
+                    .map(|(dir, name)| (dir.as_ref(), name.as_str())),
+            )
             .collect();
         if !files.is_empty() {
             host.sync_files(&files)?;
@@ -191,6 +216,14 @@ impl Staging {
         for act in &self.acts {
             match &act.kind {
                 ActKind::Place { staged, .. } => act.dir.rename(staged, &act.name)?,
+                ActKind::Name {
+                    existing,
+                    existing_name,
+                } => {
+                    let existing = existing.as_ref();
+                    act.dir
+                        .create_hard_link(&act.name, existing, existing_name)?;
+                }
                 ActKind::Remove => act.dir.remove(&act.name)?,
                 ActKind::RemoveDir => act.dir.remove_dir(&act.name)?,
                 ActKind::RemoveDirIfEmpty { matters } => match act.dir.remove_dir(&act.name) {
@@ -232,6 +265,30 @@ impl Staging {
             });
         }
         Ok(())
+    }
+
+    /// Stages a further name of a file that is in place.
+    fn stage_name(
+        &mut self,
+        folders: &Folders<'_>,
+        dir: Arc<dyn Dir>,
+        name: String,
+        existing: &TargetPath,
+    ) -> Result<NodeState, Fault> {
+        let holding = folders
+            .holding(existing)?
+            .ok_or_else(|| nowhere(existing))?;
+        let existing_name = existing.name().to_owned();
+        let state = crate::folders::look_in(holding.as_ref(), &existing_name)?;
+        self.acts.push(Act {
+            dir,
+            name,
+            kind: ActKind::Name {
+                existing: holding,
+                existing_name,
+            },
+        });
+        Ok(state)
     }
 
     fn place(&mut self, dir: Arc<dyn Dir>, name: String, staged: String, is_file: bool) {

@@ -1,16 +1,19 @@
 //! Whether an effect is already so, still missing, or in conflict with what is there.
 
-use bootlace_model::effect::{AlreadyRan, Effect, MakeKey, StartUnit, UnitName};
+use bootlace_model::effect::{
+    AlreadyRan, AppendFile, Effect, MakeHardLink, MakeKey, SetAttributes, StartUnit, UnitName,
+};
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::node::Attributes;
+use bootlace_model::ids::Digest;
+use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
 
 use super::certificates::{self, Wanted};
 use super::content::Contents;
 use super::units;
-use super::writes::{Shape, Write};
+use super::writes::{Shape, Write, added_to_another};
 use crate::claims;
-use crate::folders::{Folders, OpenDir};
+use crate::folders::{Folders, LARGEST_FILE, OpenDir};
 use crate::port::{Dir, Stat};
 
 /// Where an effect stands.
@@ -61,9 +64,14 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
         },
         Effect::MakeLink(link) => match stat(folders, &link.path)? {
             Some((_, Stat::Directory { .. })) => in_the_way(&link.path, "a link"),
-            Some((_, Stat::Link { target, .. })) => so(target == link.target),
+            Some((_, Stat::Link { target, owner })) => {
+                so(target == link.target && link.owner.is_none_or(|wanted| wanted == owner))
+            }
             _ => Standing::Missing,
         },
+        Effect::SetAttributes(set) => attribute_standing(folders, set)?,
+        Effect::AppendFile(append) => append_standing(folders, append)?,
+        Effect::MakeHardLink(link) => name_standing(folders, link)?,
         Effect::DropPath(drop) => so(stat(folders, &drop.path)?.is_none()),
         Effect::MakeKey(make) => key_standing(&contents, make)?,
         Effect::IssueCertificate(issue) => {
@@ -92,15 +100,13 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
             None => Standing::Missing,
             Some((_, Stat::Directory { .. })) => in_the_way(&fetch.path, "a file"),
             Some((dir, stat)) => match folders.read(&fetch.path, fetch.limit)? {
-                Some(content) if bootlace_model::ids::Digest::of(&content) == fetch.digest => {
-                    so(is_file(
-                        dir.as_ref(),
-                        &fetch.path,
-                        &stat,
-                        &content,
-                        &fetch.attributes,
-                    )?)
-                }
+                Some(content) if Digest::of(&content) == fetch.digest => so(is_file(
+                    dir.as_ref(),
+                    &fetch.path,
+                    &stat,
+                    &content,
+                    &fetch.attributes,
+                )?),
                 _ => Standing::Missing,
             },
         },
@@ -118,6 +124,49 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
         Effect::ImportImages(import) => so(loaded(folders, &import.images)?),
         Effect::Await(wait) => so(claims::evaluate(folders.host(), &wait.claim)?.holds),
     })
+}
+
+fn append_standing(folders: &Folders<'_>, append: &AppendFile) -> Result<Standing, Fault> {
+    let path = &append.path;
+    let Some((_, Stat::File { mode, owner, .. })) = stat(folders, path)? else {
+        return Ok(in_the_way(path, "a file that is there"));
+    };
+    let content = folders.read(path, LARGEST_FILE)?.unwrap_or_default();
+    let fits = has_attributes(mode, owner, &append.attributes);
+    let begins = content.strip_suffix(&*append.content);
+    Ok(match begins {
+        Some(before) if fits && Digest::of(before) == append.before => Standing::AlreadySo,
+        _ if Digest::of(&content) == append.before => Standing::Missing,
+        _ => Standing::Conflict(added_to_another(path)),
+    })
+}
+
+fn attribute_standing(folders: &Folders<'_>, set: &SetAttributes) -> Result<Standing, Fault> {
+    let Some((dir, Stat::File { mode, owner, .. })) = stat(folders, &set.path)? else {
+        return Ok(in_the_way(&set.path, "a file that is there"));
+    };
+    let fits = has_attributes(mode, owner, &set.attributes);
+    if fits && labels_fit(dir.as_ref(), &set.path, &set.attributes)? {
+        return Ok(Standing::AlreadySo);
+    }
+    Ok(Standing::Missing)
+}
+
+fn name_standing(folders: &Folders<'_>, link: &MakeHardLink) -> Result<Standing, Fault> {
+    let Some((dir, _)) = stat(folders, &link.path)? else {
+        return Ok(Standing::Missing);
+    };
+    let mine = dir.identity(link.path.name())?;
+    let other = folders.holding(&link.existing)?;
+    let other = other.map(|dir| dir.identity(link.existing.name()));
+    if mine.is_some() && other.transpose()?.flatten() == mine {
+        return Ok(Standing::AlreadySo);
+    }
+    Ok(in_the_way(&link.path, "another name of a file"))
+}
+
+fn has_attributes(mode: u32, owner: Owner, wanted: &Attributes) -> bool {
+    mode == wanted.mode && wanted.owner.is_none_or(|wanted| wanted == owner)
 }
 
 fn running(folders: &Folders<'_>, unit: &UnitName) -> Result<bool, Fault> {

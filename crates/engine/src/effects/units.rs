@@ -2,8 +2,9 @@
 
 use bootlace_model::effect::{SetUnit, UnitName, UnitState, Via};
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::node::Attributes;
+use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
+use bootlace_model::survey::UnitFileState;
 
 use super::writes::{Shape, Write};
 use crate::folders::Folders;
@@ -54,6 +55,46 @@ pub(crate) fn unit_state(
         Some("disable") => Some(UnitState::Disabled),
         _ => None,
     })
+}
+
+/// Tells how `systemctl --root DIR is-enabled` would find a unit.
+pub(crate) fn unit_file_state(
+    folders: &Folders<'_>,
+    unit: &UnitName,
+) -> Result<UnitFileState, Fault> {
+    if is_masked(folders, unit)? {
+        return Ok(UnitFileState::Masked);
+    }
+    let admin = path(&format!("{ADMIN}/{unit}"))?;
+    if let NodeState::Link { target, .. } = folders.look(&admin)?
+        && target.rsplit('/').next() != Some(unit.as_str())
+    {
+        // Another name of a unit cannot be enabled by itself.
+        return Ok(UnitFileState::Static);
+    }
+    let install = match find(folders, unit) {
+        Ok((_, install)) => install,
+        Err(fault) if fault.kind == FaultKind::Preflight => return Ok(UnitFileState::Absent),
+        Err(fault) => return Err(fault),
+    };
+    if !links_to(folders, unit)?.is_empty() {
+        return Ok(UnitFileState::Enabled);
+    }
+    let wishes = [&install.wanted_by, &install.required_by, &install.upheld_by];
+    let is_wished = wishes.iter().any(|wish| !wish.is_empty());
+    let has_names = !install.alias.is_empty() && may_have_other_names(unit);
+    Ok(if is_wished || has_names {
+        UnitFileState::Disabled
+    } else {
+        UnitFileState::Static
+    })
+}
+
+/// Tells whether a unit of this type may have other names; systemd passes over those of the rest.
+fn may_have_other_names(unit: &UnitName) -> bool {
+    let types = ["service", "socket", "target", "device", "timer", "path"];
+    let found = unit.as_str().rsplit('.').next();
+    found.is_some_and(|found| types.contains(&found))
 }
 
 fn mask(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> {
@@ -187,18 +228,42 @@ fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> 
             units.extend(known.filter(|known| !units.contains(known)));
         }
     }
-    let mut gone: Vec<Write> = Vec::new();
+    let mut gone: Vec<TargetPath> = Vec::new();
     for unit in units {
         for path in links_to(folders, &unit)? {
-            if !gone.iter().any(|known| known.path == path) {
-                gone.push(Write {
-                    path,
-                    shape: Shape::Nothing,
-                });
+            if !gone.contains(&path) {
+                gone.push(path);
             }
         }
     }
-    Ok(gone)
+    let hollow = hollow_folders(folders, &gone)?;
+    let write = |shape: fn() -> Shape| {
+        move |path| Write {
+            path,
+            shape: shape(),
+        }
+    };
+    let links = gone.into_iter().map(write(|| Shape::Nothing));
+    let folders = hollow.into_iter().map(write(|| Shape::Hollow));
+    Ok(links.chain(folders).collect())
+}
+
+/// Lists the folders of links in which nothing is left; systemctl removes them, too.
+fn hollow_folders(folders: &Folders<'_>, gone: &[TargetPath]) -> Result<Vec<TargetPath>, Fault> {
+    let mut hollow: Vec<TargetPath> = Vec::new();
+    for link in gone {
+        let Some(folder) = link.parent().filter(|folder| is_link_folder(folder.name())) else {
+            continue;
+        };
+        let Some(dir) = folders.open(&folder)?.filter(|_| !hollow.contains(&folder)) else {
+            continue;
+        };
+        let goes = |name: &String| folder.join(name).is_ok_and(|path| gone.contains(&path));
+        if dir.list()?.iter().all(goes) {
+            hollow.push(folder);
+        }
+    }
+    Ok(hollow)
 }
 
 /// Lists the links that make a unit start or give it another name.

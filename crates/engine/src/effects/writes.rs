@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use bootlace_model::effect::{Effect, Product};
+use bootlace_model::effect::{AppendFile, Effect, Fetch, Product};
 use bootlace_model::fault::Fault;
+use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
 
@@ -27,7 +28,17 @@ pub(crate) enum Shape {
         target: String,
         owner: Option<Owner>,
     },
+    /// The file that is there, with these attributes.
+    Attributes {
+        attributes: Attributes,
+    },
+    /// Another name of a file that is in place.
+    HardLink {
+        existing: TargetPath,
+    },
     Nothing,
+    /// No folder, unless something is in it by then.
+    Hollow,
 }
 
 /// One path and what it shall be.
@@ -47,7 +58,12 @@ pub(crate) fn touches(folders: &Folders<'_>, effect: &Effect) -> Result<Vec<Targ
         Effect::DropPath(drop) if drop.forget.is_none() => tree_below(folders, &drop.path)?,
         other if other.kind().is_act() => {
             let products = other.products();
-            products.iter().filter_map(Product::path).cloned().collect()
+            let products = products.iter().filter_map(Product::path).cloned();
+            let mut paths: Vec<TargetPath> = products.collect();
+            for edited in other.edits() {
+                paths.extend(tree_below(folders, edited)?);
+            }
+            paths
         }
         other => other.path().into_iter().cloned().collect(),
     })
@@ -85,7 +101,20 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             &link.path,
             Shape::Link {
                 target: link.target.clone(),
-                owner: None,
+                owner: link.owner,
+            },
+        ),
+        Effect::SetAttributes(set) => one(
+            &set.path,
+            Shape::Attributes {
+                attributes: set.attributes.clone(),
+            },
+        ),
+        Effect::AppendFile(append) => one(&append.path, appended(contents, append)?),
+        Effect::MakeHardLink(link) => one(
+            &link.path,
+            Shape::HardLink {
+                existing: link.existing.clone(),
             },
         ),
         Effect::DropPath(drop) => {
@@ -121,38 +150,64 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             )
         }
         Effect::SetUnit(set) => units::writes(folders, set)?,
-        Effect::Fetch(fetch) => {
-            let authorities = fetch
-                .authorities
-                .as_ref()
-                .map(|path| contents.must_read(path));
-            let authorities = authorities.transpose()?;
-            let content = host.fetch(&FetchRequest {
-                url: &fetch.url,
-                authorities: authorities.as_deref(),
-                limit: fetch.limit,
-                within: fetch.within,
-            })?;
-            let found = bootlace_model::ids::Digest::of(&content);
-            if found != fetch.digest {
-                let (url, wanted) = (fetch.url.clone(), fetch.digest);
-                return Err(HostError::WrongDigest { url, wanted, found }.into());
-            }
-            let attributes = fetch.attributes.clone();
-            one(
-                &fetch.path,
-                Shape::File {
-                    content: content.into(),
-                    attributes,
-                },
-            )
-        }
+        Effect::Fetch(fetch) => one(&fetch.path, fetched(contents, fetch)?),
         Effect::RunCommand(_)
         | Effect::StartUnit(_)
         | Effect::ImportImages(_)
         | Effect::ApplyObjects(_)
         | Effect::Await(_) => vec![],
     })
+}
+
+/// Downloads what an effect fetches, and checks it.
+fn fetched(contents: &Contents<'_>, fetch: &Fetch) -> Result<Shape, Fault> {
+    let authorities = fetch.authorities.as_ref();
+    let authorities = authorities.map(|path| contents.must_read(path));
+    let authorities = authorities.transpose()?;
+    let content = contents.folders.host().fetch(&FetchRequest {
+        url: &fetch.url,
+        authorities: authorities.as_deref(),
+        trusts_system: false,
+        headers: &[],
+        limit: fetch.limit,
+        within: fetch.within,
+    })?;
+    let found = Digest::of(&content);
+    if found != fetch.digest {
+        let (url, wanted) = (fetch.url.clone(), fetch.digest);
+        return Err(HostError::WrongDigest { url, wanted, found }.into());
+    }
+    Ok(Shape::File {
+        content: content.into(),
+        attributes: fetch.attributes.clone(),
+    })
+}
+
+/// Puts the old content and the new end together.
+fn appended(contents: &Contents<'_>, append: &AppendFile) -> Result<Shape, Fault> {
+    let path = &append.path;
+    let old = contents.must_read(path)?;
+    if Digest::of(&old) != append.before {
+        return Err(added_to_another(path));
+    }
+    let mut attributes = append.attributes.clone();
+    if let Some(dir) = contents.folders.holding(path)? {
+        // The file is replaced, so what labels it had have to be given again.
+        attributes.xattrs = dir.xattrs(path.name())?;
+    }
+    let content = [&*old, &*append.content].concat().into();
+    Ok(Shape::File {
+        content,
+        attributes,
+    })
+}
+
+/// Says that a file is not the one that was looked at.
+pub(super) fn added_to_another(path: &TargetPath) -> Fault {
+    Fault::refused(format!("{path} was changed since this run looked at it"))
+        .in_file(path.as_str())
+        .because("What is added at its end was meant for what it held before.")
+        .hint("`bootlace undo` takes back what was done so far; then begin anew")
 }
 
 /// Lists a path and everything below it, folders before what is in them.

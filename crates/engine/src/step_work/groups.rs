@@ -39,6 +39,10 @@ impl StepWork<'_> {
             }
             let (n, before) = match past.left_open(effect) {
                 Some((n, pending)) if is_untouched(&folders, *n, pending)? => {
+                    if !effect.edits().is_empty() {
+                        self.engine
+                            .clear_another_try(self.run, &unanswered(*n, pending))?;
+                    }
                     (Some(*n), pending.before.clone())
                 }
                 _ => (
@@ -116,19 +120,7 @@ fn recorded(host: &dyn Host, effect: &Effect) -> Result<EffectRecord, Fault> {
 /// If not, somebody wrote there since the crash. Then the effect is intended anew, so that what
 /// they wrote is kept for undo.
 fn is_untouched(folders: &Folders<'_>, n: u64, pending: &Pending) -> Result<bool, Fault> {
-    let Pending {
-        step,
-        effect,
-        before,
-    } = pending.clone();
-    let deed = Deed {
-        n,
-        step,
-        effect,
-        before,
-        after: None,
-        undo_begun: false,
-    };
+    let deed = unanswered(n, pending);
     for node in &deed.before.nodes {
         let now = folders.look(&node.path)?;
         if matches!(judge(&deed, node, &now), Judgement::Edited(_)) {
@@ -136,6 +128,23 @@ fn is_untouched(folders: &Folders<'_>, n: u64, pending: &Pending) -> Result<bool
         }
     }
     Ok(true)
+}
+
+/// Returns an unanswered intent as a deed of which nobody knows how far it came.
+fn unanswered(n: u64, pending: &Pending) -> Deed {
+    let Pending {
+        step,
+        effect,
+        before,
+    } = pending.clone();
+    Deed {
+        n,
+        step,
+        effect,
+        before,
+        after: None,
+        undo_begun: false,
+    }
 }
 
 /// Tells whether an effect may share the commit of those already taken.
@@ -155,12 +164,17 @@ fn capture(
     kept: &mut Vec<Vec<u8>>,
     bytes: &mut usize,
 ) -> Result<Before, Fault> {
-    let keeps = effect.no_inverse().is_none() && !effect.kind().is_act();
+    let is_edited = |path: &TargetPath| {
+        let mut edits = effect.edits().iter();
+        edits.any(|edited| path.below(edited).is_some())
+    };
+    let is_act = effect.kind().is_act();
     let mut before = Before {
         present: present(folders.host(), effect)?,
         ..Before::default()
     };
     for path in paths {
+        let keeps = effect.no_inverse().is_none() && (!is_act || is_edited(path));
         let (state, content) = folders.look_and_keep(path)?;
         if let NodeState::Other { what } = &state
             && keeps

@@ -27,14 +27,14 @@ pub(crate) fn judge(deed: &Deed, before: &Node, now: &NodeState) -> Judgement {
         .as_ref()
         .map(|nodes| nodes.iter().find(|node| node.path == before.path));
     // Attributes are set one by one; a crash may have come between two of them.
-    if deed.undo_begun && is_on_the_way(&before.state, after.flatten(), now) {
+    if deed.undo_begun && is_on_the_way(deed, &before.state, after.flatten(), now) {
         return Judgement::Ours;
     }
     match after {
         Some(Some(after)) if after.state.same_but_for_labels(now) => Judgement::Ours,
         Some(Some(after)) => Judgement::Edited(difference(&after.state, now)),
         // An earlier try that was cut off did it, or did a part of it and the last one the rest.
-        None | Some(None) if could_be_ours(deed, &before.state, now) => Judgement::Ours,
+        None | Some(None) if could_be_ours(deed, before, now) => Judgement::Ours,
         Some(None) => Judgement::Edited("it is not what the run left".into()),
         None => {
             Judgement::Edited("it is neither what was there before nor what was intended".into())
@@ -73,9 +73,14 @@ fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
 }
 
 /// Tells whether a folder or a link is what an earlier undo made of it before it was cut off.
-fn is_on_the_way(before: &NodeState, after: Option<&Node>, now: &NodeState) -> bool {
-    use NodeState::{Directory, Link};
+fn is_on_the_way(deed: &Deed, before: &NodeState, after: Option<&Node>, now: &NodeState) -> bool {
+    use NodeState::{Directory, File, Link};
     match (before, now) {
+        (File { digest: was, .. }, File { digest: is, .. })
+            if deed.effect.kind == EffectKind::SetAttributes =>
+        {
+            was == is
+        }
         (Directory { .. }, Directory { .. }) => true,
         (Link { target: was, .. }, Link { target: is, .. }) => was == is,
         (_, Directory { .. }) => after.is_some_and(|after| matches!(after.state, Directory { .. })),
@@ -84,8 +89,24 @@ fn is_on_the_way(before: &NodeState, after: Option<&Node>, now: &NodeState) -> b
 }
 
 /// An intent without an answer: what is there may be its work if it looks like it.
-fn could_be_ours(deed: &Deed, before: &NodeState, now: &NodeState) -> bool {
+fn could_be_ours(deed: &Deed, before: &Node, now: &NodeState) -> bool {
+    let Node {
+        path,
+        state: before,
+    } = before;
     match (deed.effect.kind, now) {
+        // A program was cut off while it edited, or took away what it was told to.
+        (EffectKind::RunCommand, _) if deed.after.is_none() => deed.is_editor(),
+        (EffectKind::RunCommand, NodeState::Absent) => deed.edits(path),
+        (EffectKind::SetAttributes, NodeState::File { digest, .. }) => {
+            matches!(before, NodeState::File { digest: was, .. } if was == digest)
+        }
+        (EffectKind::AppendFile, NodeState::File { size, .. }) => {
+            matches!(before, NodeState::File { size: was, .. } if was <= size)
+        }
+        (EffectKind::MakeHardLink, NodeState::File { .. } | NodeState::Link { .. }) => {
+            !before.exists()
+        }
         (EffectKind::DropPath | EffectKind::SetUnit, NodeState::Absent)
         | (EffectKind::MakeLink | EffectKind::SetUnit, NodeState::Link { .. })
         | (EffectKind::SetUnit | EffectKind::MakeKey, NodeState::File { .. }) => true,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bootlace_model::effect::CommandUndo;
+use bootlace_model::effect::{CommandUndo, EffectKind};
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::node::{Attributes, NodeState};
+use bootlace_model::node::{Attributes, Node, NodeState};
 use bootlace_model::path::TargetPath;
 use bootlace_model::record::Record;
 
@@ -119,6 +119,11 @@ impl Engine<'_> {
         if let Some(CommandUndo::Never { why }) = &deed.effect.undo {
             return refused(why.clone());
         }
+        let edits = edits_of(deed);
+        let verdict = self.judge_deed(run, &Folders::new(self.host), &edits, &[].into())?;
+        if matches!(verdict, Verdict::Refused(..)) {
+            return Ok(vec![verdict]);
+        }
         run.journal
             .write(self.host, vec![Record::UndoIntent { n: deed.n }])?;
         if let Some(CommandUndo::Run(argv)) = &deed.effect.undo {
@@ -140,12 +145,34 @@ impl Engine<'_> {
         self.remove_products(run, deed)?;
         let folders = Folders::new(self.host);
         let mut staging = Staging::default();
+        stage_back(run, &folders, &mut staging, &edits)?;
         for parent in deed.before.parents.iter().rev() {
             staging.stage_empty_removal(&folders, parent, false)?;
         }
         staging.publish(self.host)?;
-        Ok(vec![Verdict::UNDONE])
+        Ok(vec![verdict])
     }
+}
+
+impl Engine<'_> {
+    /// Puts back what a program that was cut off has edited, and removes what it has made, so that
+    /// it finds at its next try what it found at its first.
+    pub(crate) fn clear_another_try(&self, run: &OpenRun, deed: &Deed) -> Result<(), Fault> {
+        self.remove_products(run, deed)?;
+        let folders = Folders::new(self.host);
+        let mut staging = Staging::default();
+        stage_back(run, &folders, &mut staging, &edits_of(deed))?;
+        staging.publish(self.host)?;
+        Ok(())
+    }
+}
+
+/// Returns a command as what it edits, without what it makes.
+fn edits_of(deed: &Deed) -> Deed {
+    let mut edits = deed.clone();
+    edits.before.nodes.retain(|node| deed.edits(&node.path));
+    edits.before.parents.clear();
+    edits
 }
 
 impl Engine<'_> {
@@ -184,6 +211,18 @@ fn lost_content(run: &OpenRun, before: &NodeState) -> Result<Option<String>, Fau
     }
 }
 
+/// Tells whether only attributes have to be put back, so that the file keeps its other names.
+fn keeps_content(folders: &Folders<'_>, deed: &Deed, node: &Node) -> Result<bool, Fault> {
+    if deed.effect.kind != EffectKind::SetAttributes {
+        return Ok(false);
+    }
+    let now = folders.look(&node.path)?;
+    Ok(match (&node.state, now) {
+        (NodeState::File { digest: was, .. }, NodeState::File { digest: is, .. }) => *was == is,
+        _ => false,
+    })
+}
+
 fn stage_back(
     run: &OpenRun,
     folders: &Folders<'_>,
@@ -199,6 +238,18 @@ fn stage_back(
             continue;
         }
         let shape = match &node.state {
+            NodeState::File {
+                mode,
+                owner,
+                xattrs,
+                ..
+            } if keeps_content(folders, deed, node)? => Shape::Attributes {
+                attributes: Attributes {
+                    mode: *mode,
+                    owner: Some(*owner),
+                    xattrs: xattrs.clone(),
+                },
+            },
             NodeState::File {
                 digest,
                 mode,

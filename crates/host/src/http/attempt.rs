@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
-use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 
 use crate::error::{causes, chain};
@@ -31,11 +31,23 @@ pub(super) enum Outcome {
 }
 
 /// Downloads into memory once.
-pub(super) async fn fetch(client: &Client, url: Url, limit: u64) -> Outcome {
-    match follow(client, url).await {
+pub(super) async fn fetch(client: &Client, url: Url, headers: &HeaderMap, limit: u64) -> Outcome {
+    match follow(client, url, headers).await {
         Ok(response) => read(response, limit).await,
         Err(outcome) => outcome,
     }
+}
+
+/// Reads headers as they may be sent, or says why one may not.
+pub(super) fn headers(given: &[(String, String)]) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in given {
+        let bad = || format!("the header {name:?} cannot be sent");
+        let name_read = HeaderName::try_from(name).map_err(|_| bad())?;
+        let value = HeaderValue::try_from(value).map_err(|_| bad())?;
+        headers.append(name_read, value);
+    }
+    Ok(headers)
 }
 
 /// Asks for a status once.
@@ -47,10 +59,15 @@ pub(super) async fn status(client: &Client, url: Url) -> Result<u16, String> {
 }
 
 /// Sends the request and follows redirects by hand: never from a secure place to an open one.
-async fn follow(client: &Client, mut url: Url) -> Result<Response, Outcome> {
+async fn follow(client: &Client, mut url: Url, headers: &HeaderMap) -> Result<Response, Outcome> {
     let mut redirects = 0;
     loop {
-        let sent = client.get(url.clone()).send().await;
+        let mut request = client.get(url.clone());
+        if redirects == 0 {
+            // Elsewhere they could tell a secret to a stranger.
+            request = request.headers(headers.clone());
+        }
+        let sent = request.send().await;
         let response = sent.map_err(failure)?;
         let status = response.status();
         if status.is_success() {

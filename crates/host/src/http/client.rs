@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bootlace_engine::port::{HostError, HostResult};
+use bootlace_engine::port::{FetchRequest, HostError, HostResult};
 use reqwest::{Client, NoProxy};
 use rustls::client::WantsClientCert;
 use rustls::pki_types::CertificateDer;
@@ -122,11 +122,17 @@ impl Proxy {
 /// A machine without any trusted authorities can still download over plain http.
 pub(super) fn build(
     trust: &Trust,
-    authorities: Option<&[u8]>,
+    request: &FetchRequest<'_>,
     proxy: Option<&Proxy>,
     secure: bool,
 ) -> HostResult<(Client, bool)> {
-    let roots = trust.roots(authorities)?;
+    let mut roots = trust.roots(request.authorities)?;
+    if request.trusts_system
+        && request.authorities.is_some()
+        && let (Some(given), Some(system)) = (&mut roots, trust.roots(None)?)
+    {
+        given.roots.extend(system.roots);
+    }
     let complete = roots.is_some();
     if secure && !complete {
         return Err(trust.nobody());

@@ -16,6 +16,8 @@ fn ask(http: &Http, url: &str) -> Result<u16, HostError> {
     let request = FetchRequest {
         url,
         authorities: None,
+        trusts_system: false,
+        headers: &[],
         limit: 10,
         within: Duration::from_secs(10),
     };

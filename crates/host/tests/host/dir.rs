@@ -39,6 +39,29 @@ fn files_are_created_read_renamed_and_removed() {
 }
 
 #[test]
+fn two_names_of_a_file_are_known_as_such() {
+    let world = World::new();
+    let (root, _) = world.root();
+    root.create_dir("x", &Attributes::mode(0o755)).unwrap();
+    let below = world.open("/x");
+    root.create("a", b"hello", &Attributes::mode(0o600))
+        .unwrap();
+    root.create_link("link", "a").unwrap();
+    below.create_hard_link("b", root.as_ref(), "a").unwrap();
+    // A link gets the name itself, not what it leads to.
+    below.create_hard_link("c", root.as_ref(), "link").unwrap();
+    assert_eq!(below.read("b", 100).unwrap(), b"hello");
+    let first = root.identity("a").unwrap();
+    assert!(first.is_some());
+    assert_eq!(below.identity("b").unwrap(), first);
+    assert_eq!(below.identity("c").unwrap(), root.identity("link").unwrap());
+    assert_ne!(below.identity("c").unwrap(), first);
+    assert_eq!(below.identity("d").unwrap(), None);
+    let error = below.create_hard_link("b", root.as_ref(), "link");
+    assert_eq!(kind(&error.unwrap_err()), ErrorKind::AlreadyExists);
+}
+
+#[test]
 fn folders_are_made_opened_and_removed_only_when_empty() {
     let world = World::new();
     let (root, real) = world.root();

@@ -17,6 +17,8 @@ fn request(url: &str, within: Duration) -> FetchRequest<'_> {
     FetchRequest {
         url,
         authorities: None,
+        trusts_system: false,
+        headers: &[],
         limit: LIMIT,
         within,
     }

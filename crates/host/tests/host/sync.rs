@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use bootlace_engine::port::{Dir, Host as _, HostResult, Stat};
+use bootlace_engine::port::{Dir, FileIdentity, Host as _, HostResult, Stat};
 use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 
@@ -95,6 +95,12 @@ impl Dir for Stranger {
     }
     fn create_link(&self, _: &str, _: &str) -> HostResult<()> {
         Ok(())
+    }
+    fn create_hard_link(&self, _: &str, _: &dyn Dir, _: &str) -> HostResult<()> {
+        Ok(())
+    }
+    fn identity(&self, _: &str) -> HostResult<Option<FileIdentity>> {
+        Ok(None)
     }
     fn set_attributes(&self, _: &str, _: &Attributes) -> HostResult<()> {
         Ok(())

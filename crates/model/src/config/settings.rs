@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,8 @@ use super::grammar::duration;
 use super::placement::{Placement, Ports};
 use super::rendering::RenderingSettings;
 use crate::ids::Digest;
-use crate::path::TargetPath;
+use crate::path::{BadPath, TargetPath};
+use crate::provision::Provision;
 
 /// Everything that steps may know of what the user wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,6 +28,48 @@ pub struct Settings {
     /// Who runs the control plane.
     #[serde(default, skip_serializing_if = "Placement::is_kubelet")]
     pub placement: Placement,
+    /// The Ignition config that the sequence `ignition` applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignition: Option<IgnitionSettings>,
+}
+
+/// An Ignition config that is applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IgnitionSettings {
+    /// What it hashes to as it is kept: with all that it refers to.
+    pub digest: Digest,
+    /// What it asks for.
+    #[serde(skip)]
+    pub provision: Arc<Provision>,
+    /// The same as it is kept in the state folder.
+    #[serde(skip)]
+    pub snapshot: Arc<[u8]>,
+}
+
+impl IgnitionSettings {
+    /// Takes what a config asks for.
+    pub fn new(provision: Provision) -> Result<Self, serde_json::Error> {
+        let snapshot: Arc<[u8]> = serde_json::to_vec(&provision)?.into();
+        Ok(Self {
+            digest: Digest::of(&snapshot),
+            provision: Arc::new(provision),
+            snapshot,
+        })
+    }
+
+    /// Reads what was kept.
+    pub fn read(snapshot: Vec<u8>) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            digest: Digest::of(&snapshot),
+            provision: Arc::new(serde_json::from_slice(&snapshot)?),
+            snapshot: snapshot.into(),
+        })
+    }
+
+    /// Returns where it is kept below the state folder.
+    pub fn place(state: &TargetPath, digest: Digest) -> Result<TargetPath, BadPath> {
+        state.join(&format!("ignition/{}.json", digest.hex()))
+    }
 }
 
 /// Where things lie on the target.
@@ -246,6 +290,7 @@ impl Settings {
             paths,
             clean: false,
             placement: Placement::default(),
+            ignition: None,
         }
     }
 }

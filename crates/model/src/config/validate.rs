@@ -35,6 +35,7 @@ pub(super) fn validate(document: &Document, tree: &Node, paths: Paths) -> Result
             paths: defaults.paths,
             clean: defaults.clean,
             placement: defaults.placement,
+            ignition: None,
         }),
         (None, None) => Err(Fault::internal("the config was refused without a reason")),
     }

@@ -31,8 +31,24 @@ pub struct RunCommand {
     /// Folders that are emptied before it runs, so that nothing that an earlier try left there is
     /// taken for its work.
     pub empties: Vec<TargetPath>,
+    /// Files and folders, with all that is in them, that it edits; they are kept for undo, and put
+    /// back as they were.
+    pub edits: Vec<TargetPath>,
+    /// Arguments that nobody shall read in plans and messages.
+    pub hidden: Vec<String>,
     /// Which decision runs it.
     pub origin: Origin,
+}
+
+impl RunCommand {
+    /// Returns the arguments as they may be shown.
+    pub fn shown(&self) -> Vec<&str> {
+        let shown = |word: &'_ String| -> bool { !self.hidden.contains(word) };
+        let words = self.argv.iter();
+        words
+            .map(|word| if shown(word) { word.as_str() } else { "…" })
+            .collect()
+    }
 }
 
 /// How to find out whether a command ran.

@@ -34,7 +34,16 @@ impl Effect {
                     owner(&make.attributes)
                 )
             }
-            Self::MakeLink(link) => format!("to {}", link.target),
+            Self::MakeLink(link) => {
+                let attributes = Attributes {
+                    owner: link.owner,
+                    ..Attributes::default()
+                };
+                format!("to {}{}", link.target, owner(&attributes))
+            }
+            Self::SetAttributes(set) => set.detail(),
+            Self::AppendFile(append) => append.detail(),
+            Self::MakeHardLink(link) => format!("another name of {}", link.existing),
             Self::DropPath(drop) => match &drop.forget {
                 None => "kept for undo".into(),
                 Some(why) => format!("not kept: {why}"),
@@ -109,6 +118,11 @@ impl Effect {
                 shell::line(["install", "-d", "-m", &mode, make.path.as_str()])
             }
             Self::MakeLink(link) => shell::line(["ln", "-sfn", &link.target, link.path.as_str()]),
+            Self::SetAttributes(set) => set.shell(),
+            Self::AppendFile(append) => append.shell(),
+            Self::MakeHardLink(link) => {
+                shell::line(["ln", "-PT", link.existing.as_str(), link.path.as_str()])
+            }
             Self::DropPath(drop) => shell::line(["rm", "-rf", drop.path.as_str()]),
             Self::MakeKey(key) => format!(
                 "(umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out {})",
@@ -136,7 +150,7 @@ impl Effect {
                 }
             }
             Self::RunCommand(run) => {
-                let words = run.argv.iter().map(String::as_str);
+                let words = run.shown();
                 let env = run
                     .env
                     .iter()
@@ -199,7 +213,7 @@ fn count(number: usize, noun: &str) -> String {
     }
 }
 
-fn owner(attributes: &Attributes) -> String {
+pub(super) fn owner(attributes: &Attributes) -> String {
     let owner = attributes
         .owner
         .map(|owner| format!(", owner {}:{}", owner.uid, owner.gid));

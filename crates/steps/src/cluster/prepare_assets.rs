@@ -122,6 +122,7 @@ impl Step for PrepareAssets {
         effects.push(Effect::MakeLink(MakeLink {
             path: asset(settings, KUBECONFIG.0),
             target: KUBECONFIG.1.into(),
+            owner: None,
             origin: origin.clone(),
         }));
         let record = Body::text(node_record(&node));

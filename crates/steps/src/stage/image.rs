@@ -136,6 +136,8 @@ impl ImageWork<'_> {
                 Product::Path(self.inside(OUTPUT)?),
             ],
             empties: vec![self.inside(OUTPUT)?],
+            edits: vec![],
+            hidden: vec![],
             origin: self.origin(),
         })
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use bootlace_model::failure::KnownFailure;
+
 use crate::SEQUENCES;
 use crate::failures::{FAILURES, KNOWN};
 
@@ -12,20 +14,24 @@ fn named() -> BTreeSet<&'static str> {
         .collect()
 }
 
+fn all() -> impl Iterator<Item = &'static KnownFailure> {
+    SEQUENCES.iter().flat_map(|sequence| sequence.failures)
+}
+
 #[test]
 fn every_code_that_a_step_names_has_a_meaning_and_every_meaning_is_named() {
-    let known: BTreeSet<&str> = FAILURES.iter().map(|failure| failure.code).collect();
+    let known: BTreeSet<&str> = all().map(|failure| failure.code).collect();
     assert_eq!(known, named());
-    assert_eq!(known.len(), FAILURES.len(), "a code stands there twice");
-    assert!(
-        FAILURES.is_sorted_by_key(|failure| failure.code),
-        "people look a code up"
-    );
+    assert_eq!(known.len(), all().count(), "a code stands there twice");
+    for sequence in SEQUENCES {
+        let sorted = sequence.failures.is_sorted_by_key(|failure| failure.code);
+        assert!(sorted, "people look a code up");
+    }
 }
 
 #[test]
 fn meanings_are_phrases() {
-    for failure in FAILURES {
+    for failure in all() {
         for phrase in [failure.shows, failure.cause, failure.remedy] {
             let code = failure.code;
             assert!(!phrase.trim().is_empty(), "{code}");

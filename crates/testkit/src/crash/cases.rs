@@ -5,7 +5,7 @@ use bootlace_model::config::Settings;
 use bootlace_model::step::{About, Choice, Sequence, UndoPolicy};
 
 use crate::fake::FakeHost;
-use crate::{env, sampler};
+use crate::{env, provision, sampler};
 
 /// Prepares a machine.
 pub type Prepare = fn(&FakeHost) -> HostResult<()>;
@@ -21,6 +21,8 @@ pub struct Case {
     pub choice: Choice,
     /// Preflight checks that do not count.
     pub ignore: Vec<String>,
+    /// Whether it does nothing on a machine that it has left without its journal.
+    pub vanishes: bool,
     /// What the user wants.
     pub settings: Settings,
     /// Prepares the machine.
@@ -34,10 +36,12 @@ pub fn cases() -> Vec<Case> {
         sequence: &sampler::SEQUENCE,
         choice: Choice::default(),
         ignore: vec![],
+        vanishes: true,
         settings: env::settings(),
         prepare: sampler::world,
     }];
     cases.extend(with_an_image());
+    cases.extend(with_an_ignition_config());
     cases.extend(shipped(|about| {
         about.built && !matches!(about.undo, UndoPolicy::PointOfNoReturn { .. })
     }));
@@ -54,8 +58,23 @@ fn with_an_image() -> Option<Case> {
             ..Choice::default()
         },
         ignore: vec![],
+        vanishes: true,
         settings: env::image_settings(),
         prepare: env::image_world,
+    })
+}
+
+/// The sequence `ignition` with a config that uses all that it can do.
+fn with_an_ignition_config() -> Option<Case> {
+    Some(Case {
+        name: "ignition".into(),
+        sequence: bootlace_steps::sequence("ignition")?,
+        choice: Choice::default(),
+        ignore: vec![],
+        // A config says other things about files that are there than about those that are not.
+        vanishes: false,
+        settings: provision::settings(),
+        prepare: provision::world,
     })
 }
 
@@ -76,7 +95,9 @@ pub fn one_way_cases() -> Vec<Case> {
 /// Lists each shipped sequence with the least and the fullest config, as far as its steps allow.
 fn shipped(allows: fn(&About) -> bool) -> Vec<Case> {
     let mut cases = Vec::new();
-    for sequence in bootlace_steps::SEQUENCES {
+    // An Ignition config is no part of a cluster's, so that sequence has a case of its own.
+    let sequences = bootlace_steps::SEQUENCES.iter();
+    for sequence in sequences.filter(|sequence| sequence.name != "ignition") {
         let steps = sequence.steps.iter();
         let Some(last) = steps.take_while(|step| allows(step.about())).last() else {
             continue;
@@ -94,6 +115,7 @@ fn shipped(allows: fn(&About) -> bool) -> Vec<Case> {
             },
             // The built-in names of images pin nothing.
             ignore: vec!["Release-Pinned".into()],
+            vanishes: true,
             settings,
             prepare,
         }));

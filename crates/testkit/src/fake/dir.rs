@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use bootlace_engine::port::{Dir, HostError, HostResult, Stat};
+use bootlace_engine::port::{Dir, FileIdentity, HostError, HostResult, Stat};
 use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 
 use super::errno::Errno;
 use super::faults::OperationKind;
 use super::inode::{Ino, Kind, Meta, MetaChange};
+use super::port::ours;
 use super::state::{IDENTITY, Pass, Shared, State, refusal};
 
 /// An open folder; it keeps pointing to the same folder whatever is renamed around it.
@@ -170,6 +171,26 @@ impl Dir for FakeDir {
                 usize::MAX
             };
             give(state, ino, attributes, most)
+        })
+    }
+
+    fn create_hard_link(
+        &self,
+        name: &str,
+        existing: &dyn Dir,
+        existing_name: &str,
+    ) -> HostResult<()> {
+        let existing = ours(existing)?.ino;
+        self.change(OperationKind::CreateLink, name, |state| {
+            let ino = state.disk.must_lookup(existing, existing_name)?;
+            state.disk.create_hard_link(self.ino, name, ino)
+        })
+    }
+
+    fn identity(&self, name: &str) -> HostResult<Option<FileIdentity>> {
+        self.look("look at", name, |state| {
+            let inode = state.disk.lookup(self.ino, name)?;
+            Ok(inode.map(|inode| FileIdentity { device: 1, inode }))
         })
     }
 

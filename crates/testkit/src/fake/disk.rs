@@ -113,6 +113,17 @@ impl Disk {
         )
     }
 
+    /// Gives a file or a link a further name that must not exist.
+    pub(crate) fn create_hard_link(&mut self, dir: Ino, name: &str, ino: Ino) -> Result<(), Errno> {
+        if self.lookup(dir, name)?.is_some() {
+            return Err(Errno::EEXIST);
+        }
+        match self.inode(ino)?.kind {
+            Kind::Directory(_) => Err(Errno::EPERM),
+            _ => self.change_names(dir, NameChange::Link(name.into(), ino)),
+        }
+    }
+
     /// Writes a regular file anew from its beginning.
     pub(crate) fn write(&mut self, ino: Ino, bytes: &[u8]) -> Result<(), Errno> {
         let at = self.tick();

@@ -7,6 +7,8 @@ use std::io;
 pub struct Errno(i32);
 
 impl Errno {
+    /// Operation not permitted.
+    pub const EPERM: Self = Self(1);
     /// Input/output error: the disk is failing.
     pub const EIO: Self = Self(5);
     /// No such file or directory.

@@ -60,7 +60,7 @@ impl<T: Clone, C: Change<T>> Layered<T, C> {
     }
 }
 
-/// The names in a folder. No inode has two: the port knows no hard links.
+/// The names in a folder. An inode that was renamed has one; further names come only from links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Names {
     by_name: BTreeMap<String, Ino>,
@@ -76,6 +76,13 @@ impl Names {
         self.by_name.is_empty()
     }
 
+    /// Forgets that an inode has a name, unless another one is its own.
+    fn forget(&mut self, ino: Ino, name: &str) {
+        if self.name_of.get(&ino).is_some_and(|own| own == name) {
+            self.name_of.remove(&ino);
+        }
+    }
+
     /// Lists names and inodes, sorted by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Ino)> {
         self.by_name.iter().map(|(name, ino)| (name.as_str(), *ino))
@@ -87,6 +94,8 @@ impl Names {
 pub(crate) enum NameChange {
     /// An inode gets this name, losing its old one and displacing what had the name.
     Put(String, Ino),
+    /// An inode gets this name, too.
+    Link(String, Ino),
     /// A name is gone.
     Remove(String),
 }
@@ -94,11 +103,14 @@ pub(crate) enum NameChange {
 impl Change<Names> for NameChange {
     fn apply(&self, names: &mut Names) {
         match self {
+            Self::Link(name, ino) => {
+                names.by_name.insert(name.clone(), *ino);
+            }
             Self::Put(name, ino) => {
                 if let Some(displaced) = names.by_name.insert(name.clone(), *ino)
                     && displaced != *ino
                 {
-                    names.name_of.remove(&displaced);
+                    names.forget(displaced, name);
                 }
                 if let Some(old) = names.name_of.insert(*ino, name.clone())
                     && old != *name
@@ -108,7 +120,7 @@ impl Change<Names> for NameChange {
             }
             Self::Remove(name) => {
                 if let Some(ino) = names.by_name.remove(name) {
-                    names.name_of.remove(&ino);
+                    names.forget(ino, name);
                 }
             }
         }

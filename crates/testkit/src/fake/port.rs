@@ -75,7 +75,7 @@ impl State {
 }
 
 /// Finds the fake folder behind a folder that the engine hands back.
-fn ours(dir: &dyn Dir) -> HostResult<&FakeDir> {
+pub(super) fn ours(dir: &dyn Dir) -> HostResult<&FakeDir> {
     let any: &dyn Any = dir;
     any.downcast_ref().ok_or_else(|| HostError::Io {
         act: "use",

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use bootlace_model::effect::Body;
+use bootlace_model::effect::{AppendFile, Body, Effect, MakeHardLink, SetAttributes, UnitName};
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Fact, FileContent};
 use bootlace_model::ids::Digest;
 use bootlace_model::probe::{FileTree, Probe};
 use bootlace_model::step::{About, Decision};
+use bootlace_model::survey::Places;
 
 use super::machine::{ANSWER, NOTE};
-use super::parts::{SampleStep, about, at, attributes, drop_path, folder, link, put};
-use super::world::HEALTH_URL;
+use super::parts::{SampleStep, about, at, attributes, drop_path, folder, link, origin, put};
+use super::world::{GROWN, HEALTH_URL};
 
 const OLD_CONFIG: Fact<FileContent> = Fact::new("sampler.old-config");
 const INPUT_FILES: Fact<FileTree> = Fact::new("sampler.input-files");
@@ -53,7 +54,29 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             },
         ]
     },
-    yields: Vec::new,
+    yields: || {
+        let survey = Places {
+            paths: vec![at("/etc/sampler.conf"), at("/srv/sampler/deep/er/file")],
+            contents: vec![at("/etc/grown.txt")],
+            links: vec![(at("/srv/sampler/link"), "../existing".into())],
+            pairs: vec![(at("/srv/sampler/empty"), at("/srv/sampler/second/name"))],
+        };
+        let accounts = Probe::Accounts {
+            users: vec!["sampler".into()],
+            groups: vec!["sampler".into()],
+            in_homes: Some("x".into()),
+        };
+        let units = ["old.service", "never.service"];
+        let units = units.iter().filter_map(|unit| UnitName::parse(unit));
+        let ask = |fact, probe| Ask { fact, probe };
+        vec![
+            ask("sampler.survey", Probe::Survey(survey)),
+            ask("sampler.accounts", accounts),
+            ask("sampler.units", Probe::UnitFiles(units.collect())),
+            ask("sampler.is-live", Probe::IsLive),
+            ask("sampler.known", Probe::Known(7.into())),
+        ]
+    },
     plan: |settings, facts| {
         let old = facts.get(&OLD_CONFIG)?.0.unwrap_or_default();
         let machine = facts.get(&MACHINE)?;
@@ -100,6 +123,23 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
                 attributes(0o644, None, None),
             ),
             link("/etc/sampler.link", "sampler.conf"),
+            Effect::SetAttributes(SetAttributes {
+                path: at("/etc/kept.txt"),
+                attributes: attributes(0o4711, Some(5), Some("set")),
+                origin: origin(),
+            }),
+            Effect::AppendFile(AppendFile {
+                path: at("/etc/grown.txt"),
+                before: Digest::of(GROWN),
+                content: b"and the end\n"[..].into(),
+                attributes: attributes(0o600, Some(6), None),
+                origin: origin(),
+            }),
+            Effect::MakeHardLink(MakeHardLink {
+                path: at("/srv/sampler/second/name"),
+                existing: at("/srv/sampler/empty"),
+                origin: origin(),
+            }),
             link("/srv/sampler/new-link", "/nowhere/at/all"),
         ];
         for file in facts.get(&INPUT_FILES)?.files {
@@ -135,6 +175,13 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             ),
             Expectation::now(file("/srv/sampler/scaffold", 0o644), "others stand on it")
                 .until("remove-old"),
+            Expectation::now(
+                Claim::All {
+                    what: "old files are changed in place".into(),
+                    claims: vec![file("/etc/kept.txt", 0o4711), file("/etc/grown.txt", 0o600)],
+                },
+                "they are not ours alone",
+            ),
         ]
     },
 };

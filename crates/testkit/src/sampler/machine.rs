@@ -205,6 +205,8 @@ fn command(name: &str, argv: &[&str]) -> RunCommand {
         undo: CommandUndo::Products,
         products: vec![],
         empties: vec![],
+        edits: vec![],
+        hidden: vec![],
         origin: origin(),
     }
 }
@@ -216,6 +218,15 @@ fn counted_once() -> Claim {
         path: at("/var/lib/sampler-count"),
         digest,
         mode: None,
+    }
+}
+
+/// That the user is listed whom a program adds.
+fn added() -> Claim {
+    Claim::Account {
+        is_group: false,
+        name: "sampler".into(),
+        exists: true,
     }
 }
 
@@ -252,6 +263,15 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
                 ..command("count", &["sampler-count", "up"])
             }),
             Effect::RunCommand(RunCommand {
+                already: AlreadyRan::When(Box::new(added())),
+                products: products("/var/homes/new"),
+                edits: ["/etc/passwd", "/etc/passwd-", "/var/homes/old"]
+                    .map(at)
+                    .into(),
+                hidden: vec!["secret".into()],
+                ..command("account", &["sampler-account", "secret"])
+            }),
+            Effect::RunCommand(RunCommand {
                 products: products("/var/cache/sampler/tree"),
                 ..command("cache", &["sampler-render", "/var/cache/sampler/tree"])
             }),
@@ -267,6 +287,7 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
         vec![
             Expectation::now(file, "others read it"),
             Expectation::now(counted_once(), "twice would be too often"),
+            Expectation::now(added(), "somebody logs in"),
         ]
     },
 };

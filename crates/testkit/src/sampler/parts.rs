@@ -120,6 +120,7 @@ pub(super) fn link(path: &str, target: &str) -> Effect {
     Effect::MakeLink(MakeLink {
         path: at(path),
         target: target.into(),
+        owner: None,
         origin: origin(),
     })
 }

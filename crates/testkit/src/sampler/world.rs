@@ -14,6 +14,9 @@ pub const HEALTH_URL: &str = "http://127.0.0.1/health";
 /// What lies at [`ANSWER_URL`].
 pub(super) const ANSWER_CONTENT: &str = r#"{"answer": 42, "notes": ["so long"]}"#;
 
+/// What a file holds that grows.
+pub(super) const GROWN: &[u8] = b"the beginning\n";
+
 /// Prepares a machine: content that gets replaced and removed, inputs, programs, URLs.
 pub fn world(host: &FakeHost) -> HostResult<()> {
     host.set_up(|world| {
@@ -35,6 +38,7 @@ pub fn world(host: &FakeHost) -> HostResult<()> {
     host.program("sampler-look", |_, _| Ok(printed("looked")));
     host.program("sampler-render", render);
     host.program("sampler-count", count);
+    host.program("sampler-account", account);
     host.program("sampler-ready", |_, world| {
         Ok(if world.times_run() > 3 {
             printed("ready")
@@ -57,6 +61,13 @@ fn old_files(world: &mut World<'_>) -> HostResult<()> {
     world.set_attributes("/etc/sampler.conf", &odd)?;
     world.write("/etc/sampler.link", b"a file that becomes a link\n")?;
     world.write("/etc/same", b"same\n")?;
+    world.write("/etc/kept.txt", b"kept as it is\n")?;
+    world.set_attributes("/etc/kept.txt", &odd)?;
+    world.write("/etc/grown.txt", GROWN)?;
+    world.set_attributes("/etc/grown.txt", &odd)?;
+    world.write("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")?;
+    world.set_attributes("/etc/passwd", &odd)?;
+    world.write("/var/homes/old/file", b"of somebody who goes\n")?;
     world.write("/etc/old.txt", b"old\n")?;
     world.set_attributes(
         "/etc/old.txt",
@@ -116,6 +127,18 @@ fn render(command: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
     world.write(&format!("{folder}/below/file"), b"rendered below\n")?;
     world.sync_below(folder)?;
     Ok(printed("rendered"))
+}
+
+/// Adds a user and takes a home away, as programs do that edit several files.
+fn account(_: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
+    const LIST: &str = "/etc/passwd";
+    let old = world.read(LIST)?.unwrap_or_default();
+    world.write_durably("/etc/passwd-", &old)?;
+    world.remove("/var/homes/old/file")?;
+    let new = [&old[..], b"sampler:x:9:9::/var/homes/new:/bin/sh\n"].concat();
+    world.write_durably(LIST, &new)?;
+    world.write_durably("/var/homes/new/file", b"of somebody who comes\n")?;
+    Ok(printed("added"))
 }
 
 /// Counts how often it ran: a program that must not be repeated.

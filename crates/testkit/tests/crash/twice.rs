@@ -65,7 +65,11 @@ fn a_completed_run_is_complete_by_its_journal() -> Result<(), Wrong> {
 #[test]
 fn effects_that_are_already_true_vanish() -> Result<(), Wrong> {
     let mut sample = Sample::begin();
-    for bench in sample.benches()? {
+    for bench in sample
+        .benches()?
+        .into_iter()
+        .filter(|bench| bench.case.vanishes)
+    {
         sample.try_out(
             || bench.case.name.clone(),
             || runs_without_its_journal(&bench),

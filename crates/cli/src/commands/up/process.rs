@@ -11,7 +11,7 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_supervisor::Place;
 
 use super::{machine, remove};
-use crate::args::{Globals, OnRun, Output, Placed, PlacementName, Run, Steps, Up};
+use crate::args::{Given, Globals, OnRun, Output, Placed, PlacementName, Run, Steps, Up};
 use crate::commands::{placement, run, supervise};
 use crate::error::Ending;
 use crate::observer::Unobserved;
@@ -120,6 +120,7 @@ fn bring_up(session: &mut Session, args: &Up) -> Result<Ending, Fault> {
     let ending = run::run(
         session,
         &Run {
+            given: Given::default(),
             on: on_cluster(),
             placed: Placed {
                 placement: Some(PlacementName::Process),

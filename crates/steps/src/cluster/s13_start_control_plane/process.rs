@@ -89,6 +89,8 @@ fn supervise(folders: &[String]) -> Effect {
         undo: CommandUndo::Run(words(["--stop"])),
         products: products.map(|path| Product::Path(machine(path))).into(),
         empties: vec![],
+        edits: vec![],
+        hidden: vec![],
         origin: by(NAME),
     })
 }

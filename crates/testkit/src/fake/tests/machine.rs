@@ -22,6 +22,8 @@ fn request(url: &str) -> FetchRequest<'_> {
     FetchRequest {
         url,
         authorities: None,
+        trusts_system: false,
+        headers: &[],
         limit: 16,
         within: Duration::from_secs(5),
     }

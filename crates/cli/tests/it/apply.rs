@@ -1,0 +1,108 @@
+//! An Ignition config on the command line: planned, applied, verified, taken back.
+
+use crate::program::Place;
+
+const CONFIG: &str = r#"{
+  "ignition": {"version": "3.4.0"},
+  "storage": {
+    "files": [
+      {"path": "/etc/motd", "overwrite": true, "contents": {"source": "data:,new%0A"}},
+      {"path": "/srv/file", "contents": {"source": "data:,x"}}
+    ]
+  },
+  "systemd": {"units": [{"name": "a.service", "enabled": true, "contents": "[Service]\n"}]}
+}"#;
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("node.ign", CONFIG);
+    place.write("etc/motd", "old\n");
+    place
+}
+
+/// Calls the program, which must end with a code and say all of these.
+fn says(place: &Place, words: &str, code: i32, wanted: &[&str]) {
+    let said = place.call(words);
+    assert!(
+        said.starts_with(&format!("code: {code}\n")),
+        "{words}: {said}"
+    );
+    for wanted in wanted {
+        assert!(
+            said.contains(wanted),
+            "{words} does not say {wanted:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_config_is_planned_applied_verified_and_taken_back() {
+    let place = place();
+    let before = place.tree("");
+    let sentence = "This config writes 3 files and enables 1 unit. /etc/motd is overwritten.";
+    let plan = "plan ignition --ignition node.ign";
+    says(&place, plan, 0, &[sentence, "/srv/file"]);
+    assert_eq!(place.tree(""), before);
+    says(
+        &place,
+        "explain ignition --ignition node.ign",
+        0,
+        &["This config writes 3 files"],
+    );
+    says(
+        &place,
+        "ignition apply node.ign",
+        0,
+        &[sentence, "Done: 6 steps"],
+    );
+    assert_eq!(place.read("etc/motd"), "new\n");
+    says(&place, "ignition apply node.ign", 0, &["Nothing to do"]);
+    // The run keeps its config: neither the file nor the flag is needed any more.
+    place.write("node.ign", "no config at all");
+    says(&place, "verify ignition", 0, &["Verified"]);
+    says(&place, "status ignition", 0, &["6 of 6 steps done"]);
+    says(&place, "resume ignition", 0, &["Nothing to do"]);
+    place.write("srv/file", "edited");
+    says(&place, "verify ignition", 6, &["/srv/file"]);
+    says(&place, "undo ignition", 9, &["/srv/file", "edited since"]);
+    assert_eq!(place.read("etc/motd"), "old\n");
+    says(&place, "undo ignition --force", 0, &[]);
+    says(&place, "undo ignition", 0, &[]);
+}
+
+#[test]
+fn what_cannot_be_applied_is_told_with_its_entry_and_leaves_nothing() {
+    let place = place();
+    let conflict = CONFIG.replace(r#""overwrite": true, "#, "");
+    place.write("conflict.ign", &conflict);
+    let before = place.tree("");
+    let entry = "storage.files.0: /etc/motd is there already";
+    let wanted = [entry, "conflict.ign:5", "\"overwrite\": true"];
+    says(&place, "ignition apply conflict.ign", 3, &wanted);
+    says(&place, "ignition apply nowhere.ign", 3, &["nowhere.ign"]);
+    let json = place.call("ignition apply conflict.ign -o json");
+    assert!(
+        json.contains(r#""kind":"bad-input""#) || json.contains(r#""kind": "bad-input""#),
+        "{json}"
+    );
+    assert_eq!(place.tree(""), before);
+}
+
+#[test]
+fn a_config_has_to_be_named_once_and_only_for_its_sequence() {
+    let place = place();
+    says(&place, "plan ignition", 2, &["no Ignition config is given"]);
+    says(
+        &place,
+        "verify ignition",
+        2,
+        &["no Ignition config is given"],
+    );
+    says(
+        &place,
+        "plan cluster --ignition node.ign",
+        2,
+        &["for the sequence ignition"],
+    );
+    says(&place, "explain ignition", 0, &["write-files"]);
+}
