@@ -12,6 +12,7 @@
 
 mod builds;
 mod cluster;
+mod ignition;
 mod keys;
 mod memory;
 mod outside;
@@ -42,11 +43,12 @@ fn main() -> ExitCode {
     {
         return cluster::inside::child(node, kubeconfig, words);
     }
-    let benchmarks: [Benchmark; 6] = [
+    let benchmarks: [Benchmark; 7] = [
         ("put-files", put_files::run),
         ("replay", replay::run),
         ("keys", keys::run),
         ("start", start::run),
+        ("ignition", ignition::run),
         ("cluster", cluster::run),
         ("builds", builds::run),
     ];

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::scan::plain;
+
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -152,7 +154,10 @@ impl<'t> Cursor<'t> {
                 b'"' => break,
                 b'\\' => self.at += 2,
                 0 if self.at >= self.text.len() => return,
-                _ => self.at += 1,
+                _ => {
+                    let rest = self.text.get(self.at + 1..).unwrap_or_default();
+                    self.at += 1 + plain(rest);
+                }
             }
         }
         self.at += 1;

@@ -73,6 +73,29 @@ pub(crate) fn check(text: &[u8]) -> Result<(), SyntaxError> {
     }
 }
 
+/// Counts the bytes at the beginning that mean nothing but themselves in a string: eight at a time,
+/// since most of a config is contents.
+pub(super) fn plain(text: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // High bits mark the bytes that are zero; bytes above such a one may be marked in vain.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let mut at = 0;
+    for chunk in text.as_chunks::<8>().0 {
+        let word = u64::from_ne_bytes(*chunk);
+        let quotes = zeros(word ^ (ONES * u64::from(b'"')));
+        let escapes = zeros(word ^ (ONES * u64::from(b'\\')));
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        if (quotes | escapes | controls) != 0 {
+            break;
+        }
+        at += 8;
+    }
+    let means_more = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    let rest = &text[at..];
+    at + rest.iter().position(means_more).unwrap_or(rest.len())
+}
+
 fn closing(bracket: u8) -> u8 {
     if bracket == b'{' { b'}' } else { b']' }
 }
@@ -124,7 +147,7 @@ impl Scan<'_> {
                     self.escape()?;
                 }
                 Some(0..=0x1f) => return Err(self.unexpected("in a string")),
-                Some(_) => self.at += 1,
+                Some(_) => self.at += 1 + plain(&self.text[self.at + 1..]),
                 None => return Err(self.ended()),
             }
         }
@@ -254,6 +277,20 @@ mod tests {
         ] {
             let error = check(bad.as_bytes()).unwrap_err();
             assert_eq!(error.offset, offset, "{bad}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn plain_bytes_are_counted_to_the_first_that_is_not() {
+        for before in 0..40 {
+            for byte in 0..=255_u8 {
+                let mut text = vec![b'a'; before];
+                text.push(byte);
+                text.extend([b'z'; 20]);
+                let is_plain = !matches!(byte, b'"' | b'\\' | 0..=0x1f);
+                let expected = if is_plain { text.len() } else { before };
+                assert_eq!(plain(&text), expected, "{before} {byte}");
+            }
         }
     }
 

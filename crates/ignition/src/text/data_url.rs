@@ -33,17 +33,15 @@ pub(crate) fn decode(url: &str) -> Result<Vec<u8>, &'static str> {
     let is_base64 = head.parameters()?;
     let data = head.rest;
     if is_base64 {
-        let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=\n".contains(&byte);
-        if !data.bytes().all(is_fine) {
-            return Err("it has a character that base64 does not have");
+        let decoded = BASE64.decode(data);
+        // Ends of lines do not count.
+        return match decoded {
+            Err(_) if data.contains('\n') => BASE64.decode(data.replace('\n', "")),
+            decoded => decoded,
         }
-        if data.contains('\n') {
-            let data = data.replace('\n', "");
-            return BASE64.decode(data).map_err(|_| BROKEN_BASE64);
-        }
-        return BASE64.decode(data).map_err(|_| BROKEN_BASE64);
+        .map_err(|_| BROKEN_BASE64);
     }
-    if !data.bytes().all(is_url_byte) {
+    if !data.bytes().all(|byte| URL_BYTES[usize::from(byte)]) {
         return Err("it has a character that must be written with a percent sign");
     }
     unescaped(data)
@@ -166,19 +164,32 @@ fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&byte)
 }
 
-fn is_url_byte(byte: u8) -> bool {
-    byte.is_ascii_graphic() && !b"<>#\"{}|\\^[]`".contains(&byte)
-}
+/// Tells of every byte whether it may stand for itself.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are 256 bytes, and the place of each is its value"
+)]
+const URL_BYTES: [bool; 256] = {
+    let mut bytes = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        bytes[at] = byte.is_ascii_graphic()
+            && !matches!(
+                byte,
+                b'<' | b'>' | b'#' | b'"' | b'{' | b'}' | b'|' | b'\\' | b'^' | b'[' | b']' | b'`'
+            );
+        at += 1;
+    }
+    bytes
+};
 
 fn unescaped(text: &str) -> Result<Vec<u8>, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
+    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+        bytes.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
         let digits = rest.split_at_checked(2);
         let decoded = digits.and_then(|(digits, after)| {
             let high = char::from(digits[0]).to_digit(16)?;
@@ -191,6 +202,7 @@ fn unescaped(text: &str) -> Result<Vec<u8>, &'static str> {
         bytes.push(byte);
         rest = after;
     }
+    bytes.extend_from_slice(rest);
     Ok(bytes)
 }
 

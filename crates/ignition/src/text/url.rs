@@ -21,7 +21,7 @@ impl<'t> Url<'t> {
     }
 
     fn parse_whole(text: &'t str) -> Option<Self> {
-        if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
+        if has_control(text) {
             return None;
         }
         let (scheme, rest) = split_scheme(text)?;
@@ -70,6 +70,15 @@ impl<'t> Url<'t> {
         });
         values.next()
     }
+}
+
+/// Looks for control characters, many at a time: a data URL may be long.
+fn has_control(text: &str) -> bool {
+    let mut chunks = text.as_bytes().chunks(128);
+    chunks.any(|chunk| {
+        let found = chunk.iter().map(|byte| *byte < 0x20 || *byte == 0x7f);
+        found.fold(false, |any, one| any | one)
+    })
 }
 
 /// Splits the scheme off; none if there is nothing before the colon.
