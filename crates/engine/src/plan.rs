@@ -1,5 +1,6 @@
 //! `plan`: what a run would do, found out without touching anything.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 
 use bootlace_model::effect::Effect;
@@ -14,6 +15,7 @@ use crate::Engine;
 use crate::answers::Foreseen;
 use crate::assess::{Past, assess};
 use crate::folders::Folders;
+use crate::port::HostError;
 use crate::store::Store;
 
 impl Engine<'_> {
@@ -173,9 +175,12 @@ fn shown(folders: &Folders<'_>, effect: &Effect) -> Result<PlannedEffect, Fault>
     let puts = matches!(effect, Effect::PutFile(_) | Effect::MakeLink(_));
     let replaces = match effect.path().filter(|_| puts) {
         None => false,
-        Some(path) => match folders.holding(path)? {
-            None => false,
-            Some(dir) => dir.stat(path.name())?.is_some(),
+        Some(path) => match folders.holding(path) {
+            Ok(None) => false,
+            Ok(Some(dir)) => dir.stat(path.name())?.is_some(),
+            // A file is where an earlier effect makes the folder.
+            Err(HostError::Io { error, .. }) if error.kind() == ErrorKind::NotADirectory => false,
+            Err(error) => return Err(error.into()),
         },
     };
     Ok(PlannedEffect {

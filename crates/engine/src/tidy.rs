@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bootlace_model::effect::EffectKind;
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::RunId;
 use bootlace_model::node::Attributes;
@@ -41,7 +42,17 @@ impl Engine<'_> {
                 .collect()
         };
         // A folder that an effect makes has the mode that the effect gives it.
-        let made: BTreeSet<TargetPath> = deeds.iter().flat_map(nodes).collect();
+        // One that an effect has removed is nobody's any more.
+        let is_gone = |deed: &Deed, path: &TargetPath| {
+            let after = deed.after.iter().flatten();
+            let mut gone = after.filter(|node| !node.state.exists());
+            gone.any(|node| node.path == *path)
+        };
+        let made = deeds.iter().flat_map(|deed| {
+            let paths = nodes(deed).into_iter();
+            paths.filter(|path| !is_gone(deed, path))
+        });
+        let made: BTreeSet<TargetPath> = made.collect();
         let mut touched: BTreeMap<TargetPath, OpenDir> = BTreeMap::new();
         for deed in deeds
             .iter()
@@ -61,9 +72,37 @@ impl Engine<'_> {
         for dir in touched.values() {
             clear(dir.as_ref(), &run.id)?;
         }
+        self.sync_changed_files(&folders, &deeds)?;
         let touched: Vec<&dyn Dir> = touched.values().map(AsRef::as_ref).collect();
         if !touched.is_empty() {
             self.host.sync_dirs(&touched)?;
+        }
+        Ok(())
+    }
+
+    /// Makes attributes durable that were changed in place, or put back so: what is seen of them may
+    /// not be on disk yet.
+    fn sync_changed_files(&self, folders: &Folders<'_>, deeds: &[Deed]) -> Result<(), Fault> {
+        let mut files = Vec::new();
+        let is_open = |deed: &&Deed| {
+            let in_place = deed.effect.kind == EffectKind::SetAttributes;
+            in_place && (deed.undo_begun || deed.after.is_none())
+        };
+        for deed in deeds.iter().filter(is_open) {
+            for node in &deed.before.nodes {
+                if let Some(dir) = folders.holding(&node.path)?
+                    && matches!(dir.stat(node.path.name())?, Some(Stat::File { .. }))
+                {
+                    files.push((dir, node.path.name().to_owned()));
+                }
+            }
+        }
+        let files = files
+            .iter()
+            .map(|(dir, name)| (dir.as_ref(), name.as_str()));
+        let files: Vec<(&dyn Dir, &str)> = files.collect();
+        if !files.is_empty() {
+            self.host.sync_files(&files)?;
         }
         Ok(())
     }

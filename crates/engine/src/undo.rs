@@ -128,6 +128,11 @@ impl Engine<'_> {
         deeds.reverse();
         let mut progress = Progress::default();
         let forgotten = forgotten::take_forgotten(&mut deeds);
+        // From here on the run does not go on, also if nothing else is taken back before a crash.
+        let intents = forgotten
+            .iter()
+            .map(|deed| Record::UndoIntent { n: deed.n });
+        open.journal.write(self.host, intents.collect())?;
         let undone = forgotten.iter().map(|_| put_back::Verdict::UNDONE);
         self.note(&open, &forgotten, undone.collect(), &mut progress)?;
         let mut rest = deeds.as_slice();

@@ -24,6 +24,8 @@ pub(super) struct Contents<'f, 'a> {
     fetch: &'f mut Fetch<'a>,
     authorities: Option<Vec<u8>>,
     within: Duration,
+    /// The proxy that the config asks for.
+    proxy: Option<String>,
     total: u64,
 }
 
@@ -33,6 +35,7 @@ impl<'f, 'a> Contents<'f, 'a> {
             fetch,
             authorities: None,
             within: WITHIN,
+            proxy: None,
             total: 0,
         }
     }
@@ -47,12 +50,7 @@ impl<'f, 'a> Contents<'f, 'a> {
             seconds => Duration::from_secs(seconds),
         };
         let proxy = config.proxy();
-        if let Some(proxy) = proxy.http.or(proxy.https) {
-            let message = format!("ignition.proxy names {proxy}, which is not supported");
-            return Err(Fault::bad_input(message)
-                .because("Going around a proxy that a config asks for could reach a wrong server.")
-                .hint("take it out, and set HTTPS_PROXY for this command instead"));
-        }
+        self.proxy = proxy.http.or(proxy.https).map(shown);
         let mut bundle = Vec::new();
         for authority in config.authorities() {
             bundle.extend(self.take(&authority, LARGEST_CONFIG)?);
@@ -117,6 +115,12 @@ impl<'f, 'a> Contents<'f, 'a> {
         url: &str,
         limit: u64,
     ) -> Result<Vec<u8>, Fault> {
+        if let Some(proxy) = &self.proxy {
+            let message = format!("ignition.proxy asks for {proxy}, which is not supported");
+            return Err(at(resource, &message)
+                .because("Going around a proxy that a config asks for could reach a wrong server.")
+                .hint("take it out, and set HTTPS_PROXY for this command instead"));
+        }
         let own = resource.headers.iter();
         let own = own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let mut headers: Vec<(String, String)> = own.collect();

@@ -129,6 +129,22 @@ fn what_cannot_be_fetched_is_told_by_its_path_in_the_config() {
 }
 
 #[test]
+fn a_proxy_matters_only_to_what_is_fetched() {
+    let servers = Servers::new(&[("https://c.test/file", "from c")]);
+    let proxied = |source: &str| {
+        let proxy = r#""version": "3.4.0", "proxy": {"httpsProxy": "https://u:p@proxy.test"}"#;
+        config(&files("/x", source)).replace(r#""version": "3.4.0""#, proxy)
+    };
+    assert!(servers.resolve(&proxied("data:,x")).is_ok());
+    let fault = servers
+        .resolve(&proxied("https://c.test/file"))
+        .unwrap_err();
+    assert!(fault.message.contains("https://proxy.test"), "{fault}");
+    assert!(!fault.message.contains("u:p"), "{fault}");
+    assert!(servers.asked.borrow().is_empty());
+}
+
+#[test]
 fn a_wrong_hash_and_a_bomb_are_refused() {
     let servers = Servers::new(&[]);
     let zeros = format!("sha512-{}", "0".repeat(128));
