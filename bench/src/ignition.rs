@@ -47,13 +47,20 @@ pub(crate) fn run() -> Outcome {
         let both = real_stages(&real, &config, &their_root)?;
         theirs.push(both.time);
         their_memory.push(both.memory);
-        judged.push(self::took(Command::new(BOOTLACE).args(["ignition", "validate"]).arg(&config))?.time);
+        judged.push(
+            self::took(
+                Command::new(BOOTLACE)
+                    .args(["ignition", "validate"])
+                    .arg(&config),
+            )?
+            .time,
+        );
         theirs_judged.push(self::took(Command::new(real.validate()).arg(&config))?.time);
         for root in [ours_root, their_root] {
             std::fs::remove_dir_all(root)?;
         }
     }
-    let size = text.len() as f64 / f64::from(1 << 20);
+    let size = f64::from(u32::try_from(text.len())?) / f64::from(1 << 20);
     let (ours, theirs) = (median(ours), median(theirs));
     let what = format!("{FILES} files and {UNITS} units of an Ignition config, durably");
     Ok(vec![
@@ -113,7 +120,14 @@ fn real_stages(
     for stage in ["fetch", "files"] {
         let mut command = Command::new(real.ignition());
         command
-            .args(["-platform", "file", "-stage", stage, "-log-to-stdout", "-root"])
+            .args([
+                "-platform",
+                "file",
+                "-stage",
+                stage,
+                "-log-to-stdout",
+                "-root",
+            ])
             .arg(root)
             .arg("-config-cache")
             .arg(here.join("config"))

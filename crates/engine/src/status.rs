@@ -36,13 +36,20 @@ impl Engine<'_> {
             state: run_state(&state, live),
             steps,
             insecure: state.insecure.clone(),
-            pinned: state.facts.get(PINNED) == Some(&true.into()),
+            pinned: !self.has_release() || state.facts.get(PINNED) == Some(&true.into()),
             refused: state
                 .refused
                 .iter()
                 .map(|(target, why)| format!("{target}: {why}"))
                 .collect(),
         })
+    }
+
+    /// Tells whether a step of the sequence looks for a release; else there is nothing to pin.
+    fn has_release(&self) -> bool {
+        let yields = |step: &&dyn bootlace_model::step::Step| step.yields(self.settings);
+        let mut facts = self.sequence.steps.iter().flat_map(yields);
+        facts.any(|ask| ask.fact == PINNED)
     }
 
     fn step_status(&self, name: &str, state: &RunState, live: bool) -> StepStatus {
