@@ -28,7 +28,12 @@ ip link set "$1" up
 "#;
 
 /// Removes an interface that is there.
-const DROP: &str = r#"! ip link show dev "$1" >/dev/null 2>&1 || ip link delete dev "$1""#;
+///
+/// The kernel may remove it by itself at the same moment, which is as good.
+const DROP: &str = r#"
+gone() { ! ip link show dev "$1" >/dev/null 2>&1; }
+gone "$1" || ip link delete dev "$1" || gone "$1"
+"#;
 
 /// Returns the file at which the namespace of a folder is mounted.
 pub(crate) fn namespace(folder: &Path) -> PathBuf {

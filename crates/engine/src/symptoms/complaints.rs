@@ -12,6 +12,9 @@ use crate::port::Host;
 /// may just be taking its place.
 const PATIENCE_WITH_OLD: u32 = 6;
 
+/// Objects tell their times in whole seconds.
+const A_SECOND: jiff::SignedDuration = jiff::SignedDuration::from_secs(1);
+
 /// Returns the first complaint that has lasted, as the fault that it is.
 pub(super) fn find(
     host: &dyn Host,
@@ -36,7 +39,7 @@ pub(super) fn find(
     let now = host.now();
     let mut complaints = items.into_iter().flatten().filter_map(|item| {
         let (since, message) = complaint(item, signs)?;
-        let (from, patience) = if since < began {
+        let (from, patience) = if since + A_SECOND < began {
             (began, signs.lasting * PATIENCE_WITH_OLD)
         } else {
             (since, signs.lasting)
