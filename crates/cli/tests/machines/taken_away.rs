@@ -100,7 +100,7 @@ fn each_wait_fails_without_what_it_waits_for() {
         "add-ons",
         "the pod default/app-",
         "is Unschedulable",
-        "node selector",
+        "affinity/selector",
     ];
     fails(&node, 5, &["run", "cluster"], &says);
     node.write("/etc/bootlace/add-ons/10-app.yaml", &broken);
