@@ -37,8 +37,8 @@ pub use parse::{Parsed, parse};
 pub use problem::Problem;
 pub use report::{Finding, Place, Report, Severity};
 pub use says::{
-    Directory, Dropin, Entry, File, Group, KernelArguments, Link, Proxy, References, Resource,
-    Scheme, Source, Timeouts, Unit, User, Who,
+    Counts, Directory, Dropin, Entry, File, Group, KernelArguments, Link, Proxy, References,
+    Resource, Scheme, Source, Timeouts, Unit, User, Who,
 };
 pub use transcript::Came;
 pub use translate::Inexpressible;

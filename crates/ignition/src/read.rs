@@ -4,8 +4,8 @@ use crate::Config;
 use crate::node::{Node, Step, Value};
 use crate::report::Place;
 use crate::says::{
-    Directory, Dropin, Entry, File, Group, KernelArguments, Link, Proxy, References, Resource,
-    Timeouts, Unit, User, Who,
+    Counts, Directory, Dropin, Entry, File, Group, KernelArguments, Link, Proxy, References,
+    Resource, Timeouts, Unit, User, Who,
 };
 
 /// Calls a function for each item of a list, with its path.
@@ -78,6 +78,22 @@ fn nothing<'a>(node: &Node, path: &[Step]) -> Resource<'a> {
 }
 
 impl Config {
+    /// Counts what the config asks for.
+    pub fn counts(&self) -> Counts {
+        let count = |part: &str, list: &str| {
+            let part = self.root.get(part);
+            part.map_or(0, |part| part.items(list).len())
+        };
+        Counts {
+            files: count("storage", "files"),
+            directories: count("storage", "directories"),
+            links: count("storage", "links"),
+            units: count("systemd", "units"),
+            users: count("passwd", "users"),
+            groups: count("passwd", "groups"),
+        }
+    }
+
     /// Lists the directories.
     pub fn directories(&self) -> Vec<Directory<'_>> {
         self.storage("directories", |node, path| Directory {

@@ -202,6 +202,23 @@ pub struct KernelArguments<'a> {
     pub should_not_exist: Vec<&'a str>,
 }
 
+/// How much a config asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Files.
+    pub files: usize,
+    /// Directories.
+    pub directories: usize,
+    /// Links.
+    pub links: usize,
+    /// Units.
+    pub units: usize,
+    /// Users.
+    pub users: usize,
+    /// Groups.
+    pub groups: usize,
+}
+
 /// Other configs that belong to one.
 #[derive(Debug, Clone)]
 pub struct References<'a> {

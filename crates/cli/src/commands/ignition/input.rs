@@ -26,7 +26,11 @@ pub(crate) fn read(file: &Path) -> Result<(String, Vec<u8>), Fault> {
     let result = if is_input {
         std::io::stdin().take(LARGEST + 1).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(file).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+        std::fs::File::open(file).and_then(|file| {
+            let size = file.metadata()?.len().min(LARGEST);
+            bytes.reserve_exact(usize::try_from(size).unwrap_or(0) + 1);
+            file.take(LARGEST + 1).read_to_end(&mut bytes)
+        })
     };
     result.map_err(|error| {
         Fault::bad_input(format!("cannot read the Ignition config: {error}"))

@@ -35,13 +35,14 @@ pub(crate) fn validate(session: &Session, file: &Path) -> Result<Ending, Fault> 
 
 /// Tells in a few words what a config is about.
 fn contents(config: &Config) -> String {
+    let counts = config.counts();
     let counts = [
-        (config.files().len(), "file", "files"),
-        (config.directories().len(), "directory", "directories"),
-        (config.links().len(), "link", "links"),
-        (config.units().len(), "unit", "units"),
-        (config.users().len(), "user", "users"),
-        (config.groups().len(), "group", "groups"),
+        (counts.files, "file", "files"),
+        (counts.directories, "directory", "directories"),
+        (counts.links, "link", "links"),
+        (counts.units, "unit", "units"),
+        (counts.users, "user", "users"),
+        (counts.groups, "group", "groups"),
     ];
     let words = counts.into_iter().filter(|(count, ..)| *count > 0);
     let words: Vec<String> = words
