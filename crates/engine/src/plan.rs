@@ -130,6 +130,10 @@ impl Engine<'_> {
         let decision = match step.plan(self.settings, facts) {
             Ok(decision) => decision,
             Err(PlanError::Fact(missing)) => {
+                // What it yields is known once it has run, which is no defect but an answer.
+                for ask in step.yields(self.settings) {
+                    facts.set(ask.fact, Answer::KnownAfter(id.clone()));
+                }
                 return Ok(row(
                     PlannedState::Unknown,
                     vec![],

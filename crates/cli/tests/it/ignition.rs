@@ -51,6 +51,18 @@ fn a_config_is_judged_with_places_and_advice() {
 }
 
 #[test]
+fn a_plan_says_after_which_step_the_rest_is_known() {
+    let place = Place::new();
+    let config = r#"{"ignition": {"version": "3.4.0"}, "passwd": {"users": [{"name": "ada"}]},
+        "storage": {"files": [{"path": "/etc/motd", "user": {"name": "ada"}}]}}"#;
+    place.write("user.ign", config);
+    place.write("etc/passwd", "root:x:0:0:root:/root:/bin/sh\n");
+    let plan = place.call("plan ignition --ignition user.ign");
+    assert!(plan.contains("is known after"), "{plan}");
+    assert!(!plan.contains("nothing yields"), "{plan}");
+}
+
+#[test]
 fn a_config_is_translated_or_refused_by_name() {
     let place = place();
     let old = place.call("ignition convert --to 2.2.0 base.ign");
