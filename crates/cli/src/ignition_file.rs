@@ -1,5 +1,8 @@
 //! The Ignition config that a run works by: read and resolved, or as the run keeps it.
 
+mod reread;
+
+use std::collections::VecDeque;
 use std::path::Path;
 
 use bootlace_engine::port::{FetchRequest, Host};
@@ -7,9 +10,10 @@ use bootlace_model::config::IgnitionSettings;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
+use bootlace_model::provision::Index;
 use bootlace_model::step::Sequence;
 use bootlace_model::view::PlanView;
-use bootlace_steps::ignition::resolve::{Request, resolve};
+use bootlace_steps::ignition::resolve::{Request, Resolved, Text, resolve};
 use bootlace_steps::ignition::summarise;
 
 use crate::args::Given;
@@ -68,7 +72,9 @@ fn refuse(given: &Given) -> Result<(), Fault> {
 
 /// Reads a config with all that it refers to.
 fn read(session: &Session, host: &dyn Host, file: &Path) -> Result<IgnitionSettings, Fault> {
-    let (name, text) = read_ignition(file)?;
+    let (name, bytes) = read_ignition(file)?;
+    let again = reread::of(file, bytes.len())?;
+    let text = Text { name, bytes, again };
     let mut fetch = |request: &Request| {
         let content = host.fetch(&FetchRequest {
             url: &request.url,
@@ -80,11 +86,15 @@ fn read(session: &Session, host: &dyn Host, file: &Path) -> Result<IgnitionSetti
         });
         content.map_err(Fault::from)
     };
-    let resolved = resolve(&name, text, &mut fetch)?;
+    let resolved = resolve(text, &mut fetch)?;
     for warning in &resolved.warnings {
         session.console.say(&format!("warning: {warning}\n"));
     }
-    IgnitionSettings::new(resolved.provision)
+    settings(resolved)
+}
+
+fn settings(resolved: Resolved) -> Result<IgnitionSettings, Fault> {
+    IgnitionSettings::new(resolved.provision, resolved.inputs)
         .map_err(|error| Fault::internal(format!("a config cannot be kept: {error}")))
 }
 
@@ -108,25 +118,46 @@ fn kept(work: &Work) -> Result<IgnitionSettings, Fault> {
     let digest = digest.ok_or_else(none)?;
     let place = IgnitionSettings::place(state, digest);
     let place = place.map_err(|bad| Fault::internal(bad.to_string()))?;
-    let text = read_kept(&work.host, &place)?.ok_or_else(|| lost(&place, "is gone"))?;
-    let config = IgnitionSettings::read(text).map_err(|_| lost(&place, "cannot be read"))?;
+    let config = read_kept(&work.host, &place)?;
     if config.digest != digest {
         return Err(lost(&place, "was changed"));
     }
     Ok(config)
 }
 
-fn read_kept(host: &dyn Host, place: &TargetPath) -> Result<Option<Vec<u8>>, Fault> {
-    let Some(folder) = place.parent() else {
-        return Ok(None);
+/// Reads a config from what a run keeps, as it was read when the run began.
+fn read_kept(host: &dyn Host, place: &TargetPath) -> Result<IgnitionSettings, Fault> {
+    let gone = || lost(place, "is gone");
+    let changed = || lost(place, "was changed");
+    let dir = host.open_dir(place)?.ok_or_else(gone)?;
+    let read = |name: &str, digest: Option<Digest>| -> Result<Vec<u8>, Fault> {
+        if dir.stat(name)?.is_none() {
+            return Err(gone());
+        }
+        let bytes = dir.read(name, LARGEST_KEPT)?;
+        match digest {
+            Some(digest) if Digest::of(&bytes) != digest => Err(changed()),
+            _ => Ok(bytes),
+        }
     };
-    let Some(dir) = host.open_dir(&folder)? else {
-        return Ok(None);
+    let index = read(IgnitionSettings::INDEX, None)?;
+    let index: Index = serde_json::from_slice(&index).map_err(|_| lost(place, "cannot be read"))?;
+    let text = Text {
+        name: index.name,
+        bytes: read(IgnitionSettings::CONFIG, Some(index.config))?,
+        again: None,
     };
-    if dir.stat(place.name())?.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(dir.read(place.name(), LARGEST_KEPT)?))
+    let fetched = index.fetched.iter().enumerate().map(|(number, entry)| {
+        let content = read(&IgnitionSettings::fetched(number), Some(entry.digest))?;
+        Ok((&entry.url, content))
+    });
+    let mut fetched = fetched.collect::<Result<VecDeque<_>, Fault>>()?;
+    // What is asked for follows from what is read, so the answers come in the same order.
+    let mut fetch = |request: &Request| match fetched.pop_front() {
+        Some((url, content)) if *url == request.url => Ok(content),
+        _ => Err(Fault::internal(format!("{} is not kept", request.url))),
+    };
+    settings(resolve(text, &mut fetch)?)
 }
 
 fn lost(place: &TargetPath, what: &str) -> Fault {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bootlace_model::content::Content;
 use bootlace_model::effect::{Body, Effect};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
@@ -129,7 +130,7 @@ pub(crate) struct Foreseen {
 #[derive(Debug)]
 struct Foresight {
     /// Its content, if it is known.
-    content: Option<Vec<u8>>,
+    content: Option<Content>,
     /// Whether nobody but its owner will be allowed to read it.
     is_private: bool,
 }
@@ -143,7 +144,7 @@ impl Foreseen {
             }
             let (content, is_private) = match effect {
                 Effect::PutFile(put) => match &put.body {
-                    Body::Literal(bytes) => (Some(bytes.to_vec()), put.attributes.is_private()),
+                    Body::Literal(content) => (Some(content.clone()), put.attributes.is_private()),
                     Body::Compose(_) => (None, put.attributes.is_private()),
                 },
                 _ => (None, false),
@@ -187,10 +188,10 @@ impl Foreseen {
         let exact = exact.map(|(step, foresight)| (step, &foresight.content));
         match (probe, exact) {
             (Probe::ReadFile { .. }, Some((_, Some(content)))) => {
-                Ok(Answer::Content(Some(content.clone())))
+                Ok(Answer::Content(Some(content.read()?.to_vec())))
             }
             (Probe::ReadJson { pointer, path }, Some((_, Some(content)))) => {
-                json(path, content, pointer)
+                json(path, &content.read()?, pointer)
             }
             (_, Some((step, _))) => Ok(Answer::KnownAfter(step.clone())),
             (Probe::ReadTree { path, .. }, None) => self.tree(host, probe, path),
@@ -215,7 +216,7 @@ impl Foreseen {
             tree.files.retain(|file| file.relative != relative);
             tree.files.push(TreeFile {
                 relative: relative.to_owned(),
-                content: content.clone(),
+                content: content.read()?.to_vec(),
                 is_private: foresight.is_private,
             });
         }

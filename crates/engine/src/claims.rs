@@ -65,10 +65,10 @@ fn succeeds(
 const TOLD: usize = 3;
 
 /// Looks whether all of several claims hold.
-fn all(host: &dyn Host, claims: &[Claim]) -> Result<Finding, Fault> {
+fn all(folders: &Folders<'_>, claims: &[Claim]) -> Result<Finding, Fault> {
     let mut broken = Vec::new();
     for claim in claims {
-        let finding = evaluate(host, claim)?;
+        let finding = evaluate_in(folders, claim)?;
         if !finding.holds {
             broken.push(format!("not {}: {}", claim.what(), finding.found));
         }
@@ -89,9 +89,13 @@ fn all(host: &dyn Host, claims: &[Claim]) -> Result<Finding, Fault> {
 
 /// Looks whether a claim holds; changes nothing.
 pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault> {
-    let folders = Folders::new(host);
+    evaluate_in(&Folders::new(host), claim)
+}
+
+fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
+    let host = folders.host();
     match claim {
-        Claim::File { path, digest, mode } => file(&folders, path, *digest, *mode),
+        Claim::File { path, digest, mode } => file(folders, path, *digest, *mode),
         Claim::Directory { path } => {
             let state = folders.look(path)?;
             let holds = matches!(state, NodeState::Directory { .. });
@@ -104,15 +108,15 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
                 format!("{} is there", state.noun()),
             ))
         }
-        Claim::Link { path, target } => link(&folders, path, target),
-        Claim::Key { path } => key(&folders, path),
+        Claim::Link { path, target } => link(folders, path, target),
+        Claim::Key { path } => key(folders, path),
         Claim::Certificate {
             path,
             key,
             request,
             issuer,
         } => {
-            let problems = certificate_problems(&folders, path, key, request, issuer.as_ref())?;
+            let problems = certificate_problems(folders, path, key, request, issuer.as_ref())?;
             Ok(match problems {
                 None => finding(false, "nothing is there".into()),
                 Some(problems) if problems.is_empty() => {
@@ -121,9 +125,9 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
                 Some(problems) => finding(false, problems.join("; ")),
             })
         }
-        Claim::ListedFiles { index, below } => listed(&folders, index, below),
+        Claim::ListedFiles { index, below } => listed(folders, index, below),
         Claim::Unit { unit, state } => {
-            let found = crate::effects::unit_state(&folders, unit)?;
+            let found = crate::effects::unit_state(folders, unit)?;
             let words = found.map_or("nothing says so".into(), |state| format!("it is {state:?}"));
             Ok(finding(found == Some(*state), words.to_lowercase()))
         }
@@ -132,7 +136,7 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
             name,
             exists,
         } => {
-            let found = crate::accounts::is_listed(&folders, *is_group, name)?;
+            let found = crate::accounts::is_listed(folders, *is_group, name)?;
             let words = if found {
                 "it is listed"
             } else {
@@ -142,7 +146,7 @@ pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault>
         }
         Claim::Succeeds { argv, within } => succeeds(host, argv, *within),
         Claim::Running { unit } => running(host, unit),
-        Claim::All { claims, .. } => all(host, claims),
+        Claim::All { claims, .. } => all(folders, claims),
         Claim::Images { images } => loaded(host, images),
         Claim::Api(api) => api_answer(host, api),
         Claim::Answers {

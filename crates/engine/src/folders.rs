@@ -131,34 +131,50 @@ impl<'a> Folders<'a> {
 
 /// Tells what a name in a folder is, content included.
 pub(crate) fn look_in(dir: &dyn Dir, name: &str) -> HostResult<NodeState> {
-    Ok(look_and_keep_in(dir, name)?.0)
+    let Some(stat) = dir.stat(name)? else {
+        return Ok(NodeState::Absent);
+    };
+    let digest = match &stat {
+        Stat::File { .. } => Some(dir.digest(name, LARGEST_FILE)?),
+        _ => None,
+    };
+    node_state(dir, name, stat, digest)
 }
 
 fn look_and_keep_in(dir: &dyn Dir, name: &str) -> HostResult<(NodeState, Option<Vec<u8>>)> {
-    let state = match dir.stat(name)? {
-        None => NodeState::Absent,
-        Some(Stat::File { mode, owner, .. }) => {
-            let content = dir.read(name, LARGEST_FILE)?;
-            let xattrs = dir.xattrs(name)?;
-            let (digest, size) = (Digest::of(&content), content.len() as u64);
-            return Ok((
-                NodeState::File {
-                    digest,
-                    size,
-                    mode,
-                    owner,
-                    xattrs,
-                },
-                Some(content),
-            ));
-        }
-        Some(Stat::Directory { mode, owner }) => NodeState::Directory {
+    let Some(stat) = dir.stat(name)? else {
+        return Ok((NodeState::Absent, None));
+    };
+    let content = match &stat {
+        Stat::File { .. } => Some(dir.read(name, LARGEST_FILE)?),
+        _ => None,
+    };
+    let digest = content.as_ref();
+    let digest = digest.map(|content| (Digest::of(content), content.len() as u64));
+    Ok((node_state(dir, name, stat, digest)?, content))
+}
+
+fn node_state(
+    dir: &dyn Dir,
+    name: &str,
+    stat: Stat,
+    digest: Option<(Digest, u64)>,
+) -> HostResult<NodeState> {
+    Ok(match (stat, digest) {
+        (Stat::File { mode, owner, .. }, Some((digest, size))) => NodeState::File {
+            digest,
+            size,
             mode,
             owner,
             xattrs: dir.xattrs(name)?,
         },
-        Some(Stat::Link { target, owner }) => NodeState::Link { target, owner },
-        Some(Stat::Other(what)) => NodeState::Other { what },
-    };
-    Ok((state, None))
+        (Stat::File { .. }, None) => NodeState::Absent,
+        (Stat::Directory { mode, owner }, _) => NodeState::Directory {
+            mode,
+            owner,
+            xattrs: dir.xattrs(name)?,
+        },
+        (Stat::Link { target, owner }, _) => NodeState::Link { target, owner },
+        (Stat::Other(what), _) => NodeState::Other { what },
+    })
 }

@@ -21,6 +21,16 @@ use crate::store::Store;
 impl Engine<'_> {
     /// Answers the probes read-only and lists the effects that are still missing.
     pub fn plan(&self) -> Result<PlanView, Fault> {
+        self.plan_with(Detail::Everything)
+    }
+
+    /// Plans as [`Engine::plan`] does, but lists only the effects that change what is there already:
+    /// of thousands of new files a list is as large as they are.
+    pub fn plan_changes(&self) -> Result<PlanView, Fault> {
+        self.plan_with(Detail::Changes)
+    }
+
+    fn plan_with(&self, detail: Detail) -> Result<PlanView, Fault> {
         let chosen = self.options.choice.of(self.sequence)?;
         let state = self.unfinished_state()?;
         // What a run would refuse, a plan refuses.
@@ -29,7 +39,7 @@ impl Engine<'_> {
         Ok(PlanView {
             sequence: self.sequence.name.into(),
             summary: None,
-            steps: self.plan_steps(chosen, &state)?,
+            steps: self.plan_steps(chosen, &state, detail)?,
         })
     }
 
@@ -38,7 +48,7 @@ impl Engine<'_> {
     /// A plan that fails is told as the reason: the step itself fails in the same way once it
     /// begins, and is journalled then.
     pub(crate) fn plan_of(&self, position: usize, state: &RunState) -> PlannedStep {
-        let planned = self.plan_steps(position..position + 1, state);
+        let planned = self.plan_steps(position..position + 1, state, Detail::Everything);
         let planned = planned.map(|steps| steps.into_iter().next());
         let unknown = |reason| PlannedStep {
             id: self.sequence.steps[position].name().into(),
@@ -57,6 +67,7 @@ impl Engine<'_> {
         &self,
         chosen: Range<usize>,
         state: &RunState,
+        detail: Detail,
     ) -> Result<Vec<PlannedStep>, Fault> {
         let mut foreseen = Foreseen::default();
         let mut facts = Facts::default();
@@ -65,7 +76,7 @@ impl Engine<'_> {
         }
         let mut steps = Vec::new();
         for (position, step) in self.sequence.steps.iter().enumerate() {
-            let planned = self.plan_step(*step, state, &mut facts, &mut foreseen);
+            let planned = self.plan_step(*step, state, &mut facts, &mut foreseen, detail);
             // What lies before the choice is planned only for the facts that it yields.
             if chosen.contains(&position) {
                 steps.push(planned?);
@@ -93,6 +104,7 @@ impl Engine<'_> {
         state: &RunState,
         facts: &mut Facts,
         foreseen: &mut Foreseen,
+        detail: Detail,
     ) -> Result<PlannedStep, Fault> {
         let id = self.sequence.id(step.name());
         let row = |state, effects, reason| PlannedStep {
@@ -166,7 +178,9 @@ impl Engine<'_> {
             facts.set(ask.fact, foreseen.answer(self.host, &ask.probe)?);
         }
         let folders = Folders::new(self.host);
-        let shown = missing.into_iter().map(|effect| shown(&folders, effect));
+        let shown = missing
+            .into_iter()
+            .filter_map(|effect| shown(&folders, effect, detail).transpose());
         Ok(row(
             PlannedState::Todo,
             shown.collect::<Result<_, _>>()?,
@@ -175,7 +189,19 @@ impl Engine<'_> {
     }
 }
 
-fn shown(folders: &Folders<'_>, effect: &Effect) -> Result<PlannedEffect, Fault> {
+/// How much of a plan is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Everything,
+    /// What is replaced, removed or added to.
+    Changes,
+}
+
+fn shown(
+    folders: &Folders<'_>,
+    effect: &Effect,
+    detail: Detail,
+) -> Result<Option<PlannedEffect>, Fault> {
     let puts = matches!(effect, Effect::PutFile(_) | Effect::MakeLink(_));
     let replaces = match effect.path().filter(|_| puts) {
         None => false,
@@ -187,11 +213,15 @@ fn shown(folders: &Folders<'_>, effect: &Effect) -> Result<PlannedEffect, Fault>
             Err(error) => return Err(error.into()),
         },
     };
-    Ok(PlannedEffect {
+    let changes = replaces || matches!(effect, Effect::DropPath(_) | Effect::AppendFile(_));
+    if detail == Detail::Changes && !changes {
+        return Ok(None);
+    }
+    Ok(Some(PlannedEffect {
         replaces,
         kind: effect.kind(),
         target: effect.target(),
         detail: effect.detail(),
         command: effect.shell(),
-    })
+    }))
 }

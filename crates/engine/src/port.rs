@@ -237,12 +237,19 @@ pub trait Dir: Any + Send + Sync + Debug {
     fn stat(&self, name: &str) -> HostResult<Option<Stat>>;
     /// Reads a regular file; fails if it is larger than the limit or no regular file.
     fn read(&self, name: &str, limit: u64) -> HostResult<Vec<u8>>;
+    /// Tells what a regular file hashes to and how long it is, without holding it in memory.
+    fn digest(&self, name: &str, limit: u64) -> HostResult<(Digest, u64)> {
+        let content = self.read(name, limit)?;
+        Ok((Digest::of(&content), content.len() as u64))
+    }
     /// Reads the extended attributes that undo would have to restore.
     fn xattrs(&self, name: &str) -> HostResult<Xattrs>;
     /// Lists the names, sorted.
     fn list(&self) -> HostResult<Vec<String>>;
     /// Creates a file that must not exist, from the first instant at most as readable as it ends.
     fn create(&self, name: &str, content: &[u8], attributes: &Attributes) -> HostResult<()>;
+    /// Adds to the end of a regular file.
+    fn append(&self, name: &str, content: &[u8]) -> HostResult<()>;
     /// Creates a folder that must not exist.
     fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()>;
     /// Gives a file, of this folder or another, a further name here that must not exist; a symbolic

@@ -45,14 +45,24 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Takes the first step, in the order of the table, whose needs are all verified.
-    fn take_ready(&mut self) -> Option<usize> {
-        let ready = self.left.iter().copied().find(|position| {
+    /// Finds the first step, in the order of the table, whose needs are all verified.
+    fn ready(&self) -> Option<usize> {
+        self.left.iter().copied().find(|position| {
             let needs = self.engine.sequence.steps[*position].needs();
             needs.iter().all(|need| self.settled.contains(need))
-        })?;
+        })
+    }
+
+    /// Takes the first step that is ready.
+    fn take_ready(&mut self) -> Option<usize> {
+        let ready = self.ready()?;
         self.left.remove(&ready);
         Some(ready)
+    }
+
+    /// Tells whether another step is ready.
+    fn has_ready(&self) -> bool {
+        self.ready().is_some()
     }
 
     fn settle(&mut self, position: usize) {
@@ -105,6 +115,16 @@ fn side_by_side(engine: &Engine<'_>, run: &OpenRun, todo: &[usize]) -> Tally {
                 let Some(position) = waiting.take_ready() else {
                     break;
                 };
+                if running == 0 && !waiting.has_ready() {
+                    // Nothing can run beside it, so there is no need for a thread.
+                    let (work, ended) = to_its_end(engine, run, position, || false);
+                    if tally.count(work, ended) {
+                        waiting.settle(position);
+                    } else {
+                        going.store(false, Ordering::Relaxed);
+                    }
+                    continue;
+                }
                 let sender = sender.clone();
                 running += 1;
                 scope.spawn(move || {

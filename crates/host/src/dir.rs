@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use bootlace_engine::port::{Dir, FileIdentity, HostError, HostResult, Stat};
+use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner, Xattrs};
 use bootlace_model::path::TargetPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -140,6 +141,17 @@ impl Dir for RealDir {
             })
     }
 
+    fn digest(&self, name: &str, limit: u64) -> HostResult<(Digest, u64)> {
+        self.check("read", name)?;
+        self.check_regular("read", name)?;
+        self.hash_file(name, limit)
+            .map_err(|error| self.refused("read", name, error))?
+            .ok_or_else(|| HostError::TooLarge {
+                target: self.target(name),
+                limit,
+            })
+    }
+
     fn xattrs(&self, name: &str) -> HostResult<Xattrs> {
         const ACT: &str = "read the attributes of";
         self.check(ACT, name)?;
@@ -155,6 +167,13 @@ impl Dir for RealDir {
         self.check_change("create", name)?;
         self.create_file(name, content, attributes)
             .map_err(|error| self.take_back(name, AtFlags::empty(), error))
+    }
+
+    fn append(&self, name: &str, content: &[u8]) -> HostResult<()> {
+        self.check_change("add to", name)?;
+        self.check_regular("add to", name)?;
+        self.add_to_file(name, content)
+            .map_err(|errno| self.refused("add to", name, errno))
     }
 
     fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()> {

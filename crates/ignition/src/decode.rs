@@ -1,6 +1,7 @@
 //! Text → tree, with everything that Go's decoder does on the way: keys in any case, the last of
 //! several equal keys, null as nothing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::json::{Cursor, Kind};
@@ -8,6 +9,7 @@ use crate::node::{Item, Mark, Node, Part, Step, Value, shown};
 use crate::problem::Problem;
 use crate::report::{Place, Report, Severity};
 use crate::shape::{CONFIG, Holds, Shape};
+use crate::text::shared::{Stretch, Text};
 use crate::version::Version;
 
 /// Where lines begin, to tell places in a text.
@@ -17,6 +19,8 @@ pub(crate) struct Lines {
     begins: Vec<usize>,
 }
 
+/// From how many bytes on a text is not copied.
+const LONG: usize = 64;
 /// How many bytes are looked at together.
 const PIECE: usize = 256;
 
@@ -59,9 +63,17 @@ impl Lines {
 }
 
 /// Decodes a text that is known to be a JSON object.
-pub(crate) fn decode(text: &[u8], lines: &Lines, version: Version) -> (Node, Report) {
+///
+/// If the whole text is given, long texts within it are held as parts of it.
+pub(crate) fn decode(
+    text: &[u8],
+    whole: Option<&Arc<String>>,
+    lines: &Lines,
+    version: Version,
+) -> (Node, Report) {
     let mut decoder = Decoder {
         cursor: Cursor::new(text),
+        whole,
         lines,
         version,
         path: Vec::new(),
@@ -77,6 +89,7 @@ pub(crate) fn decode(text: &[u8], lines: &Lines, version: Version) -> (Node, Rep
 
 struct Decoder<'t> {
     cursor: Cursor<'t>,
+    whole: Option<&'t Arc<String>>,
     lines: &'t Lines,
     version: Version,
     path: Vec<Step>,
@@ -131,6 +144,8 @@ impl Decoder<'_> {
             }
             self.path.pop();
         }
+        // A config has thousands of these, and most have one field or two.
+        part.fields.shrink_to_fit();
         Node {
             value: Value::Part(part),
             mark,
@@ -146,7 +161,7 @@ impl Decoder<'_> {
                 // Null takes back what an earlier equal key said, but not parts of an object.
                 return before.filter(|_| matches!(holds, Holds::Part(_)));
             }
-            (Holds::Text, Kind::Text) => Value::Text(self.cursor.text().into()),
+            (Holds::Text, Kind::Text) => Value::Text(self.text()),
             (Holds::Flag, Kind::Flag) => Value::Flag(self.cursor.flag()),
             (Holds::Number, Kind::Number) => {
                 let offset = self.cursor.offset();
@@ -171,6 +186,19 @@ impl Decoder<'_> {
             }
         };
         Some(Node { value, mark })
+    }
+
+    /// Decodes a text; a long one is held only once, if all of it means itself.
+    fn text(&mut self) -> Text {
+        let from = self.cursor.offset() + 1;
+        let text = self.cursor.text();
+        if let (Cow::Borrowed(text), Some(whole)) = (&text, self.whole)
+            && text.len() >= LONG
+            && let Some(stretch) = Stretch::new(whole, from, text.len())
+        {
+            return Text::Of(stretch);
+        }
+        Text::Own(text.into())
     }
 
     fn list(&mut self, holds: Holds, item: &Arc<Item>, before: Vec<Node>) -> Vec<Node> {
@@ -204,6 +232,7 @@ impl Decoder<'_> {
             items.push(node.unwrap_or_else(nothing));
             self.path.pop();
         }
+        items.shrink_to_fit();
         items
     }
 

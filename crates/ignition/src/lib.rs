@@ -33,13 +33,14 @@ mod translate;
 mod validate;
 mod version;
 
-pub use parse::{Parsed, parse};
+pub use parse::{Parsed, parse, parse_shared};
 pub use problem::Problem;
 pub use report::{Finding, Place, Report, Severity};
 pub use says::{
     Counts, Directory, Dropin, Entry, File, Group, KernelArguments, Link, Proxy, References,
     Resource, Scheme, Source, Timeouts, Unit, User, Who,
 };
+pub use text::shared::Stretch;
 pub use transcript::Came;
 pub use translate::Inexpressible;
 pub use version::Version;

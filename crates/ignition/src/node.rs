@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::report::Place;
 use crate::shape::{Key, Shape};
+use crate::text::shared::{Stretch, Text};
 
 /// A value and where it was written.
 #[derive(Debug, Clone)]
@@ -16,7 +17,7 @@ pub(crate) struct Node {
 /// A value.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
-    Text(Box<str>),
+    Text(Text),
     Number(i64),
     Flag(bool),
     Part(Part),
@@ -154,6 +155,14 @@ impl Node {
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the stretch of a whole text that a field is, if it is one.
+    pub(crate) fn stretch(&self, name: &str) -> Option<&Stretch> {
+        match &self.get(name)?.value {
+            Value::Text(Text::Of(stretch)) => Some(stretch),
             _ => None,
         }
     }

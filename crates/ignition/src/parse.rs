@@ -1,5 +1,7 @@
 //! The way of a text into a config: JSON, version, tree, rules, newest spec.
 
+use std::sync::Arc;
+
 use crate::Config;
 use crate::decode::{Lines, decode};
 use crate::json::{self, Cursor, Kind};
@@ -25,6 +27,15 @@ pub struct Parsed {
 /// Parses a config of any version, judges it by the rules of that version, and translates it to the
 /// newest. `name` is what the config is called in findings: a file's path or a URL.
 pub fn parse(name: &str, text: &[u8]) -> Parsed {
+    parsed(name, text, None)
+}
+
+/// Like [`parse`], but the config shares the text instead of copying from it.
+pub fn parse_shared(name: &str, text: &Arc<String>) -> Parsed {
+    parsed(name, text.as_bytes(), Some(text))
+}
+
+fn parsed(name: &str, text: &[u8], whole: Option<&Arc<String>>) -> Parsed {
     let lines = Lines::of(name, text);
     let version = match version_of(text, &lines) {
         Ok(version) => version,
@@ -38,7 +49,7 @@ pub fn parse(name: &str, text: &[u8]) -> Parsed {
             };
         }
     };
-    let (root, mut report) = decode(text, &lines, version);
+    let (root, mut report) = decode(text, whole, &lines, version);
     // What is of a wrong type is not there, and would only be found missing.
     if !report.is_fatal() {
         let found = validate(&root, version);

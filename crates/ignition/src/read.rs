@@ -15,14 +15,23 @@ fn list<'a, T>(
     name: &'static str,
     read: impl Fn(&'a Node, &[Step]) -> T,
 ) -> Vec<T> {
+    each(node, path, name, read).collect()
+}
+
+fn each<'a, T>(
+    node: Option<&'a Node>,
+    path: &[Step],
+    name: &'static str,
+    read: impl Fn(&'a Node, &[Step]) -> T,
+) -> impl Iterator<Item = T> {
     let items = node.map(|node| node.items(name)).unwrap_or_default();
     let mut path = [path, &[Step::Field(name), Step::Index(0)]].concat();
     let last = path.len() - 1;
-    let read_one = |(index, item)| {
+    let read_one = move |(index, item)| {
         path[last] = Step::Index(u32::try_from(index).unwrap_or(u32::MAX));
         read(item, &path)
     };
-    items.iter().enumerate().map(read_one).collect()
+    items.iter().enumerate().map(read_one)
 }
 
 fn texts<'a>(node: &'a Node, name: &str) -> Vec<&'a str> {
@@ -60,6 +69,7 @@ fn resource<'a>(node: &'a Node, path: &[Step]) -> Resource<'a> {
     let headers = headers.filter_map(|header| Some((header.text("name")?, header.text("value")?)));
     Resource {
         source: node.text("source"),
+        stretch: node.stretch("source"),
         compression: node.some_text("compression"),
         hash: node.get("verification").and_then(|it| it.text("hash")),
         headers: headers.collect(),
@@ -70,6 +80,7 @@ fn resource<'a>(node: &'a Node, path: &[Step]) -> Resource<'a> {
 fn nothing<'a>(node: &Node, path: &[Step]) -> Resource<'a> {
     Resource {
         source: None,
+        stretch: None,
         compression: None,
         hash: None,
         headers: Vec::new(),
@@ -102,9 +113,10 @@ impl Config {
         })
     }
 
-    /// Lists the files.
-    pub fn files(&self) -> Vec<File<'_>> {
-        self.storage("files", |node, path| {
+    /// Goes through the files: there may be thousands, so they are not all listed at once.
+    pub fn files(&self) -> impl Iterator<Item = File<'_>> {
+        let storage = self.root.get("storage");
+        each(storage, &[Step::Field("storage")], "files", |node, path| {
             let inner = [path, &[Step::Field("contents")]].concat();
             let contents = node.get("contents");
             File {

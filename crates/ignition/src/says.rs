@@ -1,6 +1,7 @@
 //! What a config says, for whoever fetches and applies it.
 
 use crate::report::Place;
+use crate::text::shared::Stretch;
 
 /// Somebody who owns something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub struct Link<'a> {
 pub struct Resource<'a> {
     /// The URL.
     pub source: Option<&'a str>,
+    /// Where in its text the URL stands, if it is a part of a text that is shared.
+    pub stretch: Option<&'a Stretch>,
     /// How it is compressed.
     pub compression: Option<&'a str>,
     /// What it must hash to: the function, a hyphen, the sum.

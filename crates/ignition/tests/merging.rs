@@ -157,12 +157,18 @@ fn special_bits_get_no_effect_by_translation() {
         "3.5.0",
         json!({"storage": {"files": [{"path": "/a", "mode": 2541}]}}),
     );
-    assert_eq!(config("old", &old).files()[0].mode, Some(0o755));
+    assert_eq!(
+        config("old", &old).files().next().unwrap().mode,
+        Some(0o755)
+    );
     let new = of_version(
         "3.6.0",
         json!({"storage": {"files": [{"path": "/a", "mode": 2541}]}}),
     );
-    assert_eq!(config("new", &new).files()[0].mode, Some(0o4755));
+    assert_eq!(
+        config("new", &new).files().next().unwrap().mode,
+        Some(0o4755)
+    );
 }
 
 #[test]

@@ -267,5 +267,5 @@ fn nothing_is_too_deep_or_too_odd_to_be_answered() {
     let at = odd.iter().position(|byte| *byte == b'X').unwrap();
     odd[at] = 0xff;
     let config = parse("x", &odd).config.unwrap();
-    assert_eq!(config.files()[0].entry.path, "/\u{fffd}");
+    assert_eq!(config.files().next().unwrap().entry.path, "/\u{fffd}");
 }

@@ -11,6 +11,7 @@ mod existing;
 mod live;
 mod unit;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 pub use body::{Body, Part};
@@ -31,14 +32,14 @@ use crate::pki::{CertificateRequest, KeyAlgorithm};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Origin {
     /// What kind of source: `built-in`, `config`, `manifest`, `release`, `generated`, `fetched`.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// Which one: a file, a URL, a step.
     pub name: String,
 }
 
 impl Origin {
     /// Names a source.
-    pub fn new(kind: &str, name: impl Into<String>) -> Self {
+    pub fn new(kind: &'static str, name: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
             name: name.into(),
@@ -370,9 +371,9 @@ impl Effect {
     pub fn digest(&self) -> Option<Digest> {
         match self {
             Self::PutFile(PutFile {
-                body: Body::Literal(bytes),
+                body: Body::Literal(content),
                 ..
-            }) => Some(Digest::of(bytes)),
+            }) => Some(content.digest()),
             Self::Fetch(fetch) => Some(fetch.digest),
             Self::ImportImages(import) => import.digest,
             Self::ApplyObjects(apply) => Some(apply.digest()),

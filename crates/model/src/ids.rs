@@ -89,11 +89,11 @@ impl Digest {
 
     /// Hashes parts as if they stood one behind the other.
     pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut hasher = Sha256::new();
+        let mut hashing = Hashing::default();
         for part in parts {
-            hasher.update(part);
+            hashing.update(part);
         }
-        Self(hasher.finalize().into())
+        hashing.finish()
     }
 
     /// Returns the sixty-four hexadecimal digits without the prefix.
@@ -110,6 +110,28 @@ impl Digest {
     /// Returns the first twelve digits, for people.
     pub fn short(&self) -> String {
         self.hex()[..12].to_owned()
+    }
+}
+
+/// Hashes bytes that come piece by piece.
+#[derive(Clone, Default)]
+pub struct Hashing(Sha256);
+
+impl Hashing {
+    /// Takes the next piece in.
+    pub fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+
+    /// Returns the digest of all pieces.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl fmt::Debug for Hashing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hashing")
     }
 }
 

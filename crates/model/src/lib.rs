@@ -16,6 +16,7 @@
 //! | [`record`], [`replay`] | the journal's lines, and the state they fold into |
 //! | [`event`] | what people are shown while a run is under way |
 //! | [`view`] | the shapes of `-o json` |
+//! | [`content`] | bytes that are known by their digest, in memory only when they are wanted |
 //! | [`provision`], [`survey`] | what an Ignition config asks for, and what is there before |
 //! | [`pki`] | keys and certificates as a plan |
 //! | [`release`] | in which order the manifests of a release are applied |
@@ -23,6 +24,7 @@
 
 pub mod check;
 pub mod config;
+pub mod content;
 pub mod effect;
 pub mod event;
 pub mod expect;

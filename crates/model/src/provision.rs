@@ -1,45 +1,71 @@
 //! What an Ignition config asks for, complete: merged, fetched, decompressed, checked.
 //!
-//! A run works from this and from nothing else. It is kept in the state folder when a run begins, so
-//! that no server and no file has to be there any more when the run is resumed or looked at.
+//! A run works from this and from nothing else.
 
-use std::fmt;
-use std::sync::Arc;
-
-use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
+use crate::content::Content;
 use crate::effect::Origin;
+use crate::ids::Digest;
 
-/// Bytes of a file, in base64 when written down.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Content(pub Arc<[u8]>);
-
-impl fmt::Debug for Content {
-    /// Shows the length only: contents may be secret and are long.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Content({} bytes)", self.0.len())
-    }
+/// All that a config was read from. It is kept when a run begins, and read again when it goes on, so
+/// that no server and no file has to be there any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inputs {
+    /// What the config is called: a path or a URL.
+    pub name: String,
+    /// The config itself, as it was found.
+    pub config: Content,
+    /// What was fetched, in the order in which it was asked for.
+    pub fetched: Vec<Fetched>,
 }
 
-impl Serialize for Content {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = base64::engine::general_purpose::STANDARD.encode(&self.0);
-        serializer.serialize_str(&text)
-    }
+/// Something that came from a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// From where.
+    pub url: String,
+    /// What came.
+    pub content: Content,
 }
 
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        let bytes = base64::engine::general_purpose::STANDARD.decode(text.as_bytes());
-        let bytes = bytes.map_err(serde::de::Error::custom)?;
-        Ok(Self(bytes.into()))
+/// What is written down about the inputs of a config, beside them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// What the config is called.
+    pub name: String,
+    /// What the config hashes to.
+    pub config: Digest,
+    /// What was fetched, in the order in which it was asked for.
+    pub fetched: Vec<FetchedEntry>,
+}
+
+/// What is written down about something that came from a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchedEntry {
+    /// From where.
+    pub url: String,
+    /// What it hashes to.
+    pub digest: Digest,
+}
+
+impl Inputs {
+    /// Lists what there is.
+    pub fn index(&self) -> Index {
+        let fetched = self.fetched.iter().map(|fetched| FetchedEntry {
+            url: fetched.url.clone(),
+            digest: fetched.content.digest(),
+        });
+        Index {
+            name: self.name.clone(),
+            config: self.config.digest(),
+            fetched: fetched.collect(),
+        }
     }
 }
 
 /// Everything that a config asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provision {
     /// What the config is called: a path or a URL.
     pub source: String,
@@ -60,7 +86,7 @@ pub struct Provision {
 }
 
 /// What folders, files and links have in common.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Where, as the config says it.
     pub path: String,
@@ -75,8 +101,7 @@ pub struct Entry {
 }
 
 /// A user or a group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
     /// Whoever it is anyway.
     Unset,
@@ -87,7 +112,7 @@ pub enum Who {
 }
 
 /// A folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directory {
     /// Where, and whose.
     pub entry: Entry,
@@ -96,20 +121,29 @@ pub struct Directory {
 }
 
 /// A file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// Where, and whose.
     pub entry: Entry,
     /// Its mode; a new one has 0644 if none is given.
     pub mode: Option<u32>,
-    /// What it holds; if none is given, what it holds already, or nothing.
-    pub content: Option<Content>,
-    /// What is added at its end.
-    pub append: Vec<Content>,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// What a file shall hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holds {
+    /// What it holds already; a new one is empty.
+    AsItIs,
+    /// This and nothing else.
+    Whole(Content),
+    /// What it holds already, and this at its end.
+    More(Content),
 }
 
 /// A symbolic or a hard link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// Where, and whose.
     pub entry: Entry,
@@ -120,7 +154,7 @@ pub struct Link {
 }
 
 /// A unit of systemd.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// Its name.
     pub name: String,
@@ -137,7 +171,7 @@ pub struct Unit {
 }
 
 /// A file that adds to a unit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropin {
     /// Its name.
     pub name: String,
@@ -148,7 +182,7 @@ pub struct Dropin {
 }
 
 /// A group of the target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// Its name.
     pub name: String,
@@ -176,7 +210,7 @@ impl Group {
     clippy::struct_excessive_bools,
     reason = "each is a field of the config that people write"
 )]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     /// Its name.
     pub name: String,

@@ -89,7 +89,7 @@ pub(crate) fn text_of(effect: &Effect) -> String {
         panic!("{effect:?} puts no file")
     };
     match &put.body {
-        Body::Literal(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+        Body::Literal(content) => String::from_utf8(content.read().unwrap().to_vec()).unwrap(),
         Body::Compose(parts) => parts
             .iter()
             .map(|part| match part {

@@ -1,13 +1,12 @@
 //! An Ignition config that uses all that the sequence `ignition` can do, and a machine for it.
 
-use std::sync::Arc;
-
 use bootlace_engine::port::{Command, HostResult, Output};
 use bootlace_model::config::{IgnitionSettings, Settings};
+use bootlace_model::content::Content;
 use bootlace_model::effect::Origin;
 use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::provision::{
-    Content, Directory, Dropin, Entry, File, Group, Link, Provision, Unit, User, Who,
+    Directory, Dropin, Entry, Fetched, File, Group, Holds, Inputs, Link, Provision, Unit, User, Who,
 };
 
 use crate::env;
@@ -16,8 +15,20 @@ use crate::fake::{FakeHost, World, failed, printed};
 /// The settings with the config.
 pub fn settings() -> Settings {
     let mut settings = env::settings();
-    settings.ignition = IgnitionSettings::new(config()).ok();
+    settings.ignition = IgnitionSettings::new(config(), inputs()).ok();
     settings
+}
+
+/// What the config was read from, as far as a run keeps it.
+pub fn inputs() -> Inputs {
+    Inputs {
+        name: "sample.ign".into(),
+        config: Content::of(*b"{}"),
+        fetched: vec![Fetched {
+            url: "http://127.0.0.1/file".into(),
+            content: Content::of(*b"fetched"),
+        }],
+    }
 }
 
 fn origin(entry: &str) -> Origin {
@@ -34,23 +45,22 @@ fn entry(path: &str, overwrite: bool) -> Entry {
     }
 }
 
-fn content(text: &str) -> Content {
-    Content(Arc::from(text.as_bytes()))
-}
-
-fn file(path: &str, text: Option<&str>, append: &[&str]) -> File {
+fn holding(path: &str, holds: Holds) -> File {
     File {
         entry: entry(path, false),
         mode: None,
-        content: text.map(content),
-        append: append.iter().map(|text| content(text)).collect(),
+        holds,
     }
+}
+
+fn file(path: &str, text: &str) -> File {
+    holding(path, Holds::Whole(Content::of(text.as_bytes())))
 }
 
 fn overwriting(path: &str, text: &str) -> File {
     File {
         entry: entry(path, true),
-        ..file(path, Some(text), &[])
+        ..file(path, text)
     }
 }
 
@@ -102,18 +112,14 @@ pub fn config() -> Provision {
             directory("/srv/old", false, Some(0o700)),
         ],
         files: vec![
-            file(
-                "/srv/new/deep/er/file",
-                Some("below a group\n"),
-                &["and more\n"],
-            ),
-            owned(file("/srv/own", Some("mine\n"), &[]), named(), 0o6755),
-            owned(file("/etc/kept", None, &[]), Who::Id(7), 0o640),
-            file("/etc/grown", None, &["one\n", "two\n"]),
+            file("/srv/new/deep/er/file", "below a group\nand more\n"),
+            owned(file("/srv/own", "mine\n"), named(), 0o6755),
+            owned(holding("/etc/kept", Holds::AsItIs), Who::Id(7), 0o640),
+            holding("/etc/grown", Holds::More(Content::of(*b"one\ntwo\n"))),
             overwriting("/etc/hosts", "127.0.0.1 localhost\n"),
             overwriting("/etc/folder", "now a file\n"),
-            file("/srv/replaced/inside", Some("new\n"), &[]),
-            file("/way/through/link", Some("elsewhere\n"), &[]),
+            file("/srv/replaced/inside", "new\n"),
+            file("/way/through/link", "elsewhere\n"),
         ],
         links: vec![
             link("/etc/link", "../srv/own", false),

@@ -1,5 +1,8 @@
 //! An Ignition config on the command line: planned, applied, verified, taken back.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+
 use crate::program::Place;
 
 const CONFIG: &str = r#"{
@@ -105,4 +108,85 @@ fn a_config_has_to_be_named_once_and_only_for_its_sequence() {
         &["for the sequence ignition"],
     );
     says(&place, "explain ignition", 0, &["write-files"]);
+}
+
+/// Answers so many requests, then is gone.
+fn serve(answers: usize) -> (String, std::thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let thread = std::thread::spawn(move || {
+        for _ in 0..answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let first = lines.next().unwrap().unwrap();
+            while lines
+                .next()
+                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+            {}
+            let body = if first.contains("/more.ign") {
+                r#"{"ignition": {"version": "3.3.0"}, "storage": {"files": [
+                    {"path": "/srv/more", "contents": {"source": "data:,from%20another%20config"}}]}}"#
+            } else {
+                "from a server"
+            };
+            let length = body.len();
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close");
+            write!(stream, "{head}\r\n\r\n{body}").unwrap();
+        }
+    });
+    (base, thread)
+}
+
+#[test]
+fn a_run_goes_on_without_the_servers_that_it_began_with() {
+    let place = Place::new();
+    let (base, server) = serve(2);
+    let config = format!(
+        r#"{{"ignition": {{"version": "3.4.0", "config": {{"merge": [{{"source": "{base}/more.ign"}}]}}}},
+            "storage": {{"files": [{{"path": "/srv/file", "contents": {{"source": "{base}/file"}}}}]}}}}"#
+    );
+    place.write("node.ign", &config);
+    let first = "run ignition --ignition node.ign --to keep-config";
+    says(&place, first, 0, &["Done"]);
+    server.join().unwrap();
+    place.write("node.ign", "gone");
+    let kept: Vec<String> = place.tree("var/lib/bootlace/ignition");
+    for name in ["config.ign", "inputs.json", "fetched-1", "fetched-2"] {
+        let is_private = |line: &&String| line.contains("600");
+        let found = kept
+            .iter()
+            .filter(is_private)
+            .any(|line| line.contains(name));
+        assert!(found, "{name} is not in {kept:?}");
+    }
+    says(&place, "run ignition", 0, &["Done"]);
+    assert_eq!(place.read("srv/file"), "from a server");
+    assert_eq!(place.read("srv/more"), "from another config");
+    let fetched = kept.iter().find(|line| line.contains("fetched-1")).unwrap();
+    let fetched = fetched
+        .split_whitespace()
+        .find(|word| word.contains("fetched-1"));
+    place.write(fetched.unwrap(), "something else");
+    let changed = "the config that the run keeps was changed";
+    says(&place, "verify ignition", 9, &[changed, "--ignition FILE"]);
+}
+
+#[test]
+fn contents_of_a_large_config_are_taken_from_its_file() {
+    let place = Place::new();
+    let text = "all work and no play\n".repeat(80_000);
+    let source = text.replace(' ', "%20").replace('\n', "%0A");
+    let config = format!(
+        r#"{{"ignition": {{"version": "3.4.0"}}, "storage": {{"files": [
+            {{"path": "/srv/large", "contents": {{"source": "data:,{source}"}}}},
+            {{"path": "/srv/small", "contents": {{"source": "data:,x"}}}}]}}}}"#
+    );
+    place.write("large.ign", &config);
+    says(&place, "ignition apply large.ign", 0, &["Done: 6 steps"]);
+    assert_eq!(place.read("srv/large"), text);
+    assert_eq!(place.read("srv/small"), "x");
+    place.write("large.ign", "gone");
+    says(&place, "verify ignition", 0, &["Verified"]);
+    says(&place, "undo ignition", 0, &[]);
+    assert!(!place.path("srv").exists());
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
+use bootlace_model::content::Content;
 use bootlace_model::effect::{Body, Part};
 use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
@@ -14,7 +15,7 @@ use crate::folders::{Folders, LARGEST_FILE};
 /// Reads files, those first that are staged in the same group.
 pub(crate) struct Contents<'a> {
     pub(crate) folders: &'a Folders<'a>,
-    pub(crate) staged: HashMap<TargetPath, Arc<[u8]>>,
+    pub(crate) staged: HashMap<TargetPath, Content>,
 }
 
 impl<'a> Contents<'a> {
@@ -28,7 +29,7 @@ impl<'a> Contents<'a> {
     /// Returns what a file holds or is about to hold; none if it is absent.
     pub(crate) fn read(&self, path: &TargetPath) -> Result<Option<Arc<[u8]>>, Fault> {
         if let Some(staged) = self.staged.get(path) {
-            return Ok(Some(staged.clone()));
+            return Ok(Some(staged.read()?));
         }
         Ok(self.folders.read(path, LARGEST_FILE)?.map(Arc::from))
     }
@@ -45,9 +46,9 @@ impl<'a> Contents<'a> {
     }
 
     /// Puts a body together; none if a file that it is made of is absent.
-    pub(crate) fn compose(&self, body: &Body) -> Result<Option<Arc<[u8]>>, Fault> {
+    pub(crate) fn compose(&self, body: &Body) -> Result<Option<Content>, Fault> {
         let parts = match body {
-            Body::Literal(bytes) => return Ok(Some(bytes.clone())),
+            Body::Literal(content) => return Ok(Some(content.clone())),
             Body::Compose(parts) => parts,
         };
         let mut whole = Vec::new();
@@ -76,6 +77,6 @@ impl<'a> Contents<'a> {
                 },
             }
         }
-        Ok(Some(whole.into()))
+        Ok(Some(Content::of(whole)))
     }
 }

@@ -1,9 +1,23 @@
 //! Which effects are committed together.
 
-use bootlace_model::effect::Effect;
+use bootlace_model::effect::{AppendFile, Body, Effect, PutFile};
 
 /// The most effects that share one commit; it bounds what is held in memory.
-pub(crate) const LARGEST_GROUP: usize = 8192;
+pub(crate) const LARGEST_GROUP: usize = 512;
+/// The most bytes of contents that share one commit, unless a single one has more.
+pub(crate) const LARGEST_GROUP_BYTES: u64 = 16 << 20;
+
+/// Returns how many bytes an effect holds in memory while it is performed, where that is known.
+pub(crate) fn weight(effect: &Effect) -> u64 {
+    match effect {
+        Effect::PutFile(PutFile {
+            body: Body::Literal(content),
+            ..
+        })
+        | Effect::AppendFile(AppendFile { content, .. }) => content.length(),
+        _ => 0,
+    }
+}
 
 /// Effects of one class that follow each other share a commit; a command is alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bootlace_model::content::Content;
 use bootlace_model::effect::Effect;
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::ids::{Digest, RunId};
-use bootlace_model::node::{Node, NodeState};
+use bootlace_model::ids::RunId;
+use bootlace_model::node::{Attributes, Node, NodeState};
 use bootlace_model::path::TargetPath;
 
 use super::content::Contents;
 use super::writes::{Shape, Write, writes};
 use crate::folders::Folders;
 use crate::port::{Dir, Host, HostError, HostResult, Stat};
+
+/// The longest content that is written at once.
+const LARGEST_PIECE: u64 = 1 << 20;
 
 /// An effect whose intent is on disk.
 #[derive(Debug)]
@@ -133,9 +137,7 @@ impl Staging {
                 content,
                 attributes,
             } => {
-                anew(dir.as_ref(), &staged, || {
-                    dir.create(&staged, content, attributes)
-                })?;
+                fill(dir.as_ref(), &staged, content, attributes)?;
                 let Some(Stat::File { mode, owner, .. }) = dir.stat(&staged)? else {
                     return Err(Fault::internal(format!(
                         "{staged} vanished beside {}",
@@ -143,7 +145,7 @@ impl Staging {
                     )));
                 };
                 self.place(dir, name, staged, true);
-                let (digest, size) = (Digest::of(content), content.len() as u64);
+                let (digest, size) = (content.digest(), content.length());
                 NodeState::File {
                     digest,
                     size,
@@ -331,6 +333,24 @@ fn is_not_empty(error: &std::io::Error) -> bool {
     // Some filesystems say EEXIST where others say ENOTEMPTY.
     let kind = error.kind();
     kind == std::io::ErrorKind::DirectoryNotEmpty || kind == std::io::ErrorKind::AlreadyExists
+}
+
+/// Creates a file under a name of ours; what is large is written piece by piece.
+fn fill(
+    dir: &dyn Dir,
+    name: &str,
+    content: &Content,
+    attributes: &Attributes,
+) -> Result<(), Fault> {
+    if content.length() <= LARGEST_PIECE {
+        let content = content.read()?;
+        return Ok(anew(dir, name, || dir.create(name, &content, attributes))?);
+    }
+    // Nobody else may read it, and we must be able to write it, until all of it is there.
+    let narrow = Attributes::mode(0o600);
+    anew(dir, name, || dir.create(name, &[], &narrow))?;
+    content.pieces(&mut |piece| Ok(dir.append(name, piece)?))?;
+    Ok(dir.set_attributes(name, attributes)?)
 }
 
 /// Creates something under a name of ours, removing what an earlier crash left there.

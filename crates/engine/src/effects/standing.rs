@@ -1,7 +1,9 @@
 //! Whether an effect is already so, still missing, or in conflict with what is there.
 
+use bootlace_model::content::Content;
 use bootlace_model::effect::{
-    AlreadyRan, AppendFile, Effect, MakeHardLink, MakeKey, SetAttributes, StartUnit, UnitName,
+    AlreadyRan, AppendFile, Effect, Fetch, MakeHardLink, MakeKey, SetAttributes, StartUnit,
+    UnitName,
 };
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
@@ -99,16 +101,7 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
         Effect::Fetch(fetch) => match stat(folders, &fetch.path)? {
             None => Standing::Missing,
             Some((_, Stat::Directory { .. })) => in_the_way(&fetch.path, "a file"),
-            Some((dir, stat)) => match folders.read(&fetch.path, fetch.limit)? {
-                Some(content) if Digest::of(&content) == fetch.digest => so(is_file(
-                    dir.as_ref(),
-                    &fetch.path,
-                    &stat,
-                    &content,
-                    &fetch.attributes,
-                )?),
-                _ => Standing::Missing,
-            },
+            Some((dir, stat)) => so(is_fetched(dir.as_ref(), fetch, &stat)?),
         },
         Effect::RunCommand(run) => match &run.already {
             AlreadyRan::When(claim) | AlreadyRan::While(claim) => {
@@ -133,7 +126,7 @@ fn append_standing(folders: &Folders<'_>, append: &AppendFile) -> Result<Standin
     };
     let content = folders.read(path, LARGEST_FILE)?.unwrap_or_default();
     let fits = has_attributes(mode, owner, &append.attributes);
-    let begins = content.strip_suffix(&*append.content);
+    let begins = content.strip_suffix(&*append.content.read()?);
     Ok(match begins {
         Some(before) if fits && Digest::of(before) == append.before => Standing::AlreadySo,
         _ if Digest::of(&content) == append.before => Standing::Missing,
@@ -211,16 +204,27 @@ fn is_file(
     dir: &dyn Dir,
     path: &TargetPath,
     stat: &Stat,
-    content: &[u8],
+    content: &Content,
     attributes: &Attributes,
 ) -> Result<bool, Fault> {
     let Stat::File { size, mode, owner } = stat else {
         return Ok(false);
     };
-    let fits = *size == content.len() as u64
-        && *mode == attributes.mode
-        && attributes.owner.is_none_or(|wanted| wanted == *owner);
-    Ok(fits && dir.read(path.name(), *size)? == content && labels_fit(dir, path, attributes)?)
+    let fits = *size == content.length() && has_attributes(*mode, *owner, attributes);
+    Ok(fits
+        && dir.digest(path.name(), *size)?.0 == content.digest()
+        && labels_fit(dir, path, attributes)?)
+}
+
+fn is_fetched(dir: &dyn Dir, fetch: &Fetch, stat: &Stat) -> Result<bool, Fault> {
+    let (name, attributes) = (fetch.path.name(), &fetch.attributes);
+    let Stat::File { size, mode, owner } = stat else {
+        return Ok(false);
+    };
+    Ok(*size <= fetch.limit
+        && has_attributes(*mode, *owner, attributes)
+        && dir.digest(name, fetch.limit)?.0 == fetch.digest
+        && labels_fit(dir, &fetch.path, attributes)?)
 }
 
 fn labels_fit(dir: &dyn Dir, path: &TargetPath, attributes: &Attributes) -> Result<bool, Fault> {

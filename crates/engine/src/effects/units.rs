@@ -1,5 +1,6 @@
 //! systemd units without a running systemd: the links and presets that `systemctl --root` makes.
 
+use bootlace_model::content::Content;
 use bootlace_model::effect::{SetUnit, UnitName, UnitState, Via};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::{Attributes, NodeState};
@@ -145,7 +146,7 @@ fn preset(folders: &Folders<'_>, unit: &UnitName, state: UnitState) -> Result<Ve
     } else {
         text.extend([wanted.as_str(), "\n"]);
     }
-    let content = std::sync::Arc::from(text.into_bytes());
+    let content = Content::of(text.into_bytes());
     Ok(vec![Write {
         path,
         shape: Shape::File {

@@ -1,7 +1,6 @@
 //! What an effect touches, and what it writes there.
 
-use std::sync::Arc;
-
+use bootlace_model::content::Content;
 use bootlace_model::effect::{AppendFile, Effect, Fetch, Product};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
@@ -17,7 +16,7 @@ use crate::port::{FetchRequest, HostError, Stat};
 #[derive(Debug)]
 pub(crate) enum Shape {
     File {
-        content: Arc<[u8]>,
+        content: Content,
         attributes: Attributes,
     },
     Directory {
@@ -130,7 +129,7 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
         }
         Effect::MakeKey(make) => {
             let key = host.make_key(make.algorithm)?;
-            let content = Arc::from(key.expose());
+            let content = Content::of(key.expose());
             one(
                 &make.path,
                 Shape::File {
@@ -140,7 +139,7 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
             )
         }
         Effect::IssueCertificate(issue) => {
-            let content = certificates::issue(contents, issue)?;
+            let content = Content::of(certificates::issue(contents, issue)?);
             one(
                 &issue.path,
                 Shape::File {
@@ -178,7 +177,7 @@ fn fetched(contents: &Contents<'_>, fetch: &Fetch) -> Result<Shape, Fault> {
         return Err(HostError::WrongDigest { url, wanted, found }.into());
     }
     Ok(Shape::File {
-        content: content.into(),
+        content: Content::of(content),
         attributes: fetch.attributes.clone(),
     })
 }
@@ -195,7 +194,7 @@ fn appended(contents: &Contents<'_>, append: &AppendFile) -> Result<Shape, Fault
         // The file is replaced, so what labels it had have to be given again.
         attributes.xattrs = dir.xattrs(path.name())?;
     }
-    let content = [&*old, &*append.content].concat().into();
+    let content = Content::of([&*old, &*append.content.read()?].concat());
     Ok(Shape::File {
         content,
         attributes,

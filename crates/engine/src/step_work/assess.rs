@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bootlace_model::effect::Effect;
 use bootlace_model::fault::Fault;
-use bootlace_model::ids::Digest;
+use bootlace_model::ids::Hashing;
 use bootlace_model::node::Node;
 use bootlace_model::record::Record;
 
@@ -18,8 +18,11 @@ impl StepWork<'_> {
     pub(super) fn assess(&self) -> Result<VecDeque<usize>, Fault> {
         let past = self.past();
         let assessment = assess(self.engine, &past, &self.effects)?;
-        let wishes: Vec<String> = self.effects.iter().map(wish).collect();
-        let plan = Digest::of_parts(wishes.iter().map(String::as_bytes));
+        let mut wishes = Hashing::default();
+        for effect in &self.effects {
+            wishes.update(wish(effect).as_bytes());
+        }
+        let plan = wishes.finish();
         let effects = assessment.missing.len() as u64;
         let mut records = vec![Record::StepPlanned {
             step: self.id.clone(),

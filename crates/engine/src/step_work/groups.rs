@@ -10,7 +10,9 @@ use bootlace_model::record::{Before, EffectRecord, Record};
 use bootlace_model::replay::Pending;
 
 use super::StepWork;
-use crate::effects::{Class, Intended, LARGEST_GROUP, class, present, touches};
+use crate::effects::{
+    Class, Intended, LARGEST_GROUP, LARGEST_GROUP_BYTES, class, present, touches, weight,
+};
 use crate::folders::Folders;
 use crate::history::Deed;
 use crate::port::Host;
@@ -26,11 +28,15 @@ impl StepWork<'_> {
         let past = self.past();
         let mut group: Vec<Taken<'_>> = Vec::new();
         let mut kept: Vec<Vec<u8>> = Vec::new();
-        let mut bytes = 0;
+        let (mut bytes, mut weighs) = (0, 0);
         let mut touched: HashSet<TargetPath> = HashSet::new();
         while let Some(&position) = queue.front() {
             let effect = &self.effects[position];
+            weighs += weight(effect);
             if !joins(&group, effect) || bytes > MOST_KEPT {
+                break;
+            }
+            if !group.is_empty() && weighs > LARGEST_GROUP_BYTES {
                 break;
             }
             let paths = touches(&folders, effect)?;

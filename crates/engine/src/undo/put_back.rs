@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bootlace_model::content::Content;
 use bootlace_model::effect::{CommandUndo, EffectKind};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::{Attributes, Node, NodeState};
@@ -257,7 +258,7 @@ fn stage_back(
                 xattrs,
                 ..
             } => Shape::File {
-                content: run.blobs.get(*digest)?.into(),
+                content: Content::of(run.blobs.get(*digest)?),
                 attributes: Attributes {
                     mode: *mode,
                     owner: Some(*owner),

@@ -4,11 +4,15 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 use bootlace_engine::port::Stat;
+use bootlace_model::ids::{Digest, Hashing};
 use bootlace_model::node::Owner;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::RealDir;
+
+/// How much of a file is in memory while it is hashed.
+const PIECE: usize = 64 << 10;
 
 impl RealDir {
     /// Tells what a name is; none if it is absent.
@@ -41,8 +45,8 @@ impl RealDir {
         }))
     }
 
-    /// Reads a regular file; none if it is larger than the limit.
-    pub(super) fn read_file(&self, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    /// Opens a regular file, and tells how long it is; none if it is longer than the limit.
+    fn open_file(&self, name: &str, limit: u64) -> io::Result<Option<(File, u64)>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(
             &self.handle,
@@ -54,12 +58,41 @@ impl RealDir {
         if !metadata.is_file() {
             return Err(io::Error::other("it is no longer a regular file"));
         }
-        if metadata.len() > limit {
+        Ok((metadata.len() <= limit).then_some((file, metadata.len())))
+    }
+
+    /// Hashes a regular file piece by piece; none if it is larger than the limit.
+    pub(super) fn hash_file(&self, name: &str, limit: u64) -> io::Result<Option<(Digest, u64)>> {
+        let Some((mut file, expected)) = self.open_file(name, limit)? else {
             return Ok(None);
+        };
+        let piece = usize::try_from(expected).unwrap_or(usize::MAX);
+        let mut buffer = vec![0; piece.clamp(1, PIECE)];
+        let (mut hashing, mut length) = (Hashing::default(), 0);
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok(Some((hashing.finish(), length))),
+                Ok(read) => {
+                    hashing.update(&buffer[..read]);
+                    length += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if length > limit {
+                return Ok(None);
+            }
         }
+    }
+
+    /// Reads a regular file; none if it is larger than the limit.
+    pub(super) fn read_file(&self, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        let Some((file, expected)) = self.open_file(name, limit)? else {
+            return Ok(None);
+        };
         // One byte more than is allowed, to notice a file that grows while it is read.
         let most = limit.saturating_add(1);
-        let expected = usize::try_from(metadata.len()).unwrap_or(0);
+        let expected = usize::try_from(expected).unwrap_or(0);
         let mut content = Vec::with_capacity(expected.saturating_add(1));
         file.take(most).read_to_end(&mut content)?;
         Ok((content.len() as u64 <= limit).then_some(content))

@@ -39,6 +39,14 @@ impl RealDir {
             .map_err(CreateError::Begun)
     }
 
+    /// Writes at the end of a regular file.
+    pub(super) fn add_to_file(&self, name: &str, content: &[u8]) -> Result<(), Errno> {
+        let flags =
+            OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.handle, name, flags, Mode::empty())?;
+        write_all(&file, content)
+    }
+
     /// Creates a folder with its attributes.
     pub(super) fn make_dir(&self, name: &str, attributes: &Attributes) -> Result<(), CreateError> {
         rustix::fs::mkdirat(&self.handle, name, Mode::RWXU).map_err(CreateError::NotBegun)?;

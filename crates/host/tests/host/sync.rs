@@ -90,6 +90,9 @@ impl Dir for Stranger {
     fn create(&self, _: &str, _: &[u8], _: &Attributes) -> HostResult<()> {
         Ok(())
     }
+    fn append(&self, _: &str, _: &[u8]) -> HostResult<()> {
+        Ok(())
+    }
     fn create_dir(&self, _: &str, _: &Attributes) -> HostResult<()> {
         Ok(())
     }

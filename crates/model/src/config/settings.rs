@@ -11,9 +11,10 @@ use super::cidr::Cidr;
 use super::grammar::duration;
 use super::placement::{Placement, Ports};
 use super::rendering::RenderingSettings;
+use crate::content::Content;
 use crate::ids::Digest;
 use crate::path::{BadPath, TargetPath};
-use crate::provision::Provision;
+use crate::provision::{Inputs, Provision};
 
 /// Everything that steps may know of what the user wants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,39 +37,44 @@ pub struct Settings {
 /// An Ignition config that is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IgnitionSettings {
-    /// What it hashes to as it is kept: with all that it refers to.
+    /// What the list of all that it was read from hashes to.
     pub digest: Digest,
     /// What it asks for.
     #[serde(skip)]
     pub provision: Arc<Provision>,
-    /// The same as it is kept in the state folder.
+    /// What it was read from.
     #[serde(skip)]
-    pub snapshot: Arc<[u8]>,
+    pub inputs: Arc<Inputs>,
+    /// The list of what it was read from, as it is kept.
+    #[serde(skip)]
+    pub index: Content,
 }
 
 impl IgnitionSettings {
-    /// Takes what a config asks for.
-    pub fn new(provision: Provision) -> Result<Self, serde_json::Error> {
-        let snapshot: Arc<[u8]> = serde_json::to_vec(&provision)?.into();
+    /// The name of the list below the folder in which a config is kept.
+    pub const INDEX: &'static str = "inputs.json";
+    /// The name of the config itself there.
+    pub const CONFIG: &'static str = "config.ign";
+
+    /// Takes what a config asks for, and what it was read from.
+    pub fn new(provision: Provision, inputs: Inputs) -> Result<Self, serde_json::Error> {
+        let index = Content::of(serde_json::to_vec_pretty(&inputs.index())?);
         Ok(Self {
-            digest: Digest::of(&snapshot),
+            digest: index.digest(),
             provision: Arc::new(provision),
-            snapshot,
+            inputs: Arc::new(inputs),
+            index,
         })
     }
 
-    /// Reads what was kept.
-    pub fn read(snapshot: Vec<u8>) -> Result<Self, serde_json::Error> {
-        Ok(Self {
-            digest: Digest::of(&snapshot),
-            provision: Arc::new(serde_json::from_slice(&snapshot)?),
-            snapshot: snapshot.into(),
-        })
-    }
-
-    /// Returns where it is kept below the state folder.
+    /// Returns the folder in which it is kept below the state folder.
     pub fn place(state: &TargetPath, digest: Digest) -> Result<TargetPath, BadPath> {
-        state.join(&format!("ignition/{}.json", digest.hex()))
+        state.join(&format!("ignition/{}", digest.hex()))
+    }
+
+    /// Names the file in which something that was fetched is kept, counted from 0.
+    pub fn fetched(number: usize) -> String {
+        format!("fetched-{}", number + 1)
     }
 }
 

@@ -1,15 +1,15 @@
 //! What goes into a file: bytes, or a recipe that names files which do not exist yet.
 
 use std::fmt;
-use std::sync::Arc;
 
+use crate::content::Content;
 use crate::path::TargetPath;
 
 /// The content of a file.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Body {
-    /// Bytes that are known now.
-    Literal(Arc<[u8]>),
+    /// Bytes that are known now, if only by their digest.
+    Literal(Content),
     /// Parts that are put together when the files they name are there.
     Compose(Vec<Part>),
 }
@@ -30,12 +30,12 @@ pub enum Part {
 impl Body {
     /// Takes text that is known now.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Literal(Arc::from(text.into().into_bytes()))
+        Self::bytes(text.into().into_bytes())
     }
 
     /// Takes bytes that are known now.
-    pub fn bytes(bytes: impl Into<Arc<[u8]>>) -> Self {
-        Self::Literal(bytes.into())
+    pub fn bytes(bytes: impl Into<std::sync::Arc<[u8]>>) -> Self {
+        Self::Literal(Content::of(bytes))
     }
 
     /// Lists the files that must be there before the content can be known.
@@ -55,7 +55,7 @@ impl fmt::Debug for Body {
     /// Shows lengths and names only: contents may be secret and are long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Literal(bytes) => write!(f, "Literal({} bytes)", bytes.len()),
+            Self::Literal(content) => write!(f, "Literal({} bytes)", content.length()),
             Self::Compose(parts) => write!(f, "Compose({parts:?})"),
         }
     }

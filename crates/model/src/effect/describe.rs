@@ -11,7 +11,7 @@ impl Effect {
         match self {
             Self::PutFile(put) => {
                 let size = match &put.body {
-                    Body::Literal(bytes) => format!("{} bytes", bytes.len()),
+                    Body::Literal(content) => format!("{} bytes", content.length()),
                     Body::Compose(_) => {
                         let names: Vec<&str> = put
                             .body
@@ -109,7 +109,9 @@ impl Effect {
             Self::PutFile(put) => {
                 let install = install_line(&put.attributes, put.path.as_str());
                 match &put.body {
-                    Body::Literal(bytes) => format!("{install} # {} bytes from stdin", bytes.len()),
+                    Body::Literal(content) => {
+                        format!("{install} # {} bytes from stdin", content.length())
+                    }
                     Body::Compose(parts) => format!("{} | {install}", compose_line(parts)),
                 }
             }

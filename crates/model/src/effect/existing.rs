@@ -1,10 +1,8 @@
 //! Changing what is there already, without replacing all of it.
 
-use std::fmt;
-use std::sync::Arc;
-
 use super::Origin;
 use super::describe::owner;
+use crate::content::Content;
 use crate::ids::Digest;
 use crate::node::{Attributes, Owner};
 use crate::path::TargetPath;
@@ -22,26 +20,18 @@ pub struct SetAttributes {
 }
 
 /// Adds to the end of a file that is there.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppendFile {
     /// Which file.
     pub path: TargetPath,
     /// What the file held before: only to that is it added, so it is never added twice.
     pub before: Digest,
     /// What is added.
-    pub content: Arc<[u8]>,
+    pub content: Content,
     /// Mode and owner.
     pub attributes: Attributes,
     /// Where it came from.
     pub origin: Origin,
-}
-
-impl fmt::Debug for AppendFile {
-    /// Shows the length only: contents may be secret and are long.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length = self.content.len();
-        write!(f, "AppendFile({}, {length} bytes)", self.path)
-    }
 }
 
 /// Gives a file another name.
@@ -71,14 +61,14 @@ impl SetAttributes {
 impl AppendFile {
     /// Tells in a few words what is added.
     pub(super) fn detail(&self) -> String {
-        let (length, mode) = (self.content.len(), shell::mode(self.attributes.mode));
+        let (length, mode) = (self.content.length(), shell::mode(self.attributes.mode));
         let owner = owner(&self.attributes);
         format!("{length} bytes added at its end, mode {mode}{owner}")
     }
 
     /// Returns the line that a person would type.
     pub(super) fn shell(&self) -> String {
-        let (path, length) = (shell::quote(self.path.as_str()), self.content.len());
+        let (path, length) = (shell::quote(self.path.as_str()), self.content.length());
         let attributes = attribute_line(&self.attributes, self.path.as_str());
         format!("cat >> {path} && {attributes} # {length} bytes from stdin")
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bootlace_model::config::Settings;
+use bootlace_model::content::Content;
 use bootlace_model::effect::{
     AlreadyRan, AppendFile, Body, CommandUndo, Effect, Origin, PutFile, RunCommand, SetUnit,
     StartUnit, UnitName, UnitState, Via,
@@ -113,7 +114,7 @@ fn preset(survey: &Survey, text: String, origin: &Origin) -> Result<Effect, Plan
         }) => Ok(Effect::AppendFile(AppendFile {
             path: real,
             before,
-            content: text.into_bytes().into(),
+            content: Content::of(text.into_bytes()),
             attributes: Attributes {
                 owner: Some(owner),
                 ..Attributes::mode(mode)

@@ -9,7 +9,7 @@ use bootlace_model::effect::{
 };
 use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
-use bootlace_model::provision::{Content, Directory, Entry, File, Link, Provision};
+use bootlace_model::provision::{Directory, Entry, File, Holds, Link, Provision};
 use bootlace_model::step::PlanError;
 use bootlace_model::survey::{Accounts, Places, Seen, Survey};
 
@@ -34,7 +34,7 @@ pub(super) fn places(wishes: &Provision) -> Places {
         let Some(path) = path(&file.entry.path) else {
             continue;
         };
-        if file.content.is_none() && !file.append.is_empty() {
+        if matches!(file.holds, Holds::More(_)) {
             places.contents.push(path);
         } else {
             places.paths.push(path);
@@ -278,7 +278,7 @@ impl<'a> Work<'a> {
         let entry = &file.entry;
         match there {
             None => self.new_file(real, file),
-            Some(Seen::File { .. }) if file.content.is_some() => {
+            Some(Seen::File { .. }) if matches!(file.holds, Holds::Whole(_)) => {
                 let path = &entry.path;
                 let what = format!("{path} is there already, and overwrite is not true");
                 let hint = format!(
@@ -303,21 +303,20 @@ impl<'a> Work<'a> {
                 );
                 let (path, origin) = (real.clone(), entry.origin.clone());
                 let attributes = owned(mode, owner);
-                self.effects
-                    .push(match digest.filter(|_| !file.append.is_empty()) {
-                        None => Effect::SetAttributes(SetAttributes {
-                            path,
-                            attributes,
-                            origin,
-                        }),
-                        Some(before) => Effect::AppendFile(AppendFile {
-                            path,
-                            before,
-                            content: joined(None, &file.append),
-                            attributes,
-                            origin,
-                        }),
-                    });
+                self.effects.push(match (digest, &file.holds) {
+                    (Some(before), Holds::More(content)) => Effect::AppendFile(AppendFile {
+                        path,
+                        before,
+                        content: content.clone(),
+                        attributes,
+                        origin,
+                    }),
+                    _ => Effect::SetAttributes(SetAttributes {
+                        path,
+                        attributes,
+                        origin,
+                    }),
+                });
             }
             Some(other) => self.in_the_way(entry, &other, "a file"),
         }
@@ -336,7 +335,10 @@ impl<'a> Work<'a> {
         self.tree.set(real, seen);
         self.effects.push(Effect::PutFile(PutFile {
             path: real.clone(),
-            body: Body::Literal(joined(file.content.as_ref(), &file.append)),
+            body: match &file.holds {
+                Holds::AsItIs => Body::bytes([]),
+                Holds::Whole(content) | Holds::More(content) => Body::Literal(content.clone()),
+            },
             attributes: owned(mode, owner),
             origin: entry.origin.clone(),
         }));
@@ -472,18 +474,5 @@ fn owned(mode: u32, owner: Owner) -> Attributes {
     Attributes {
         owner: Some(owner),
         ..Attributes::mode(mode)
-    }
-}
-
-/// Puts the content of a file together.
-fn joined(content: Option<&Content>, append: &[Content]) -> std::sync::Arc<[u8]> {
-    match (content, append) {
-        (Some(content), []) => content.0.clone(),
-        (None, [one]) => one.0.clone(),
-        (content, append) => {
-            let parts = content.into_iter().chain(append);
-            let parts: Vec<&[u8]> = parts.map(|part| &*part.0).collect();
-            parts.concat().into()
-        }
     }
 }

@@ -5,14 +5,18 @@
 
 mod build;
 mod content;
+mod supply;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bootlace_ignition::{Config, Finding, Parsed, Report, Resource, Severity, parse};
+use bootlace_ignition::{Config, Finding, Parsed, Report, Resource, Severity, parse, parse_shared};
+use bootlace_model::content::Content;
 use bootlace_model::fault::{Fault, Place};
-use bootlace_model::provision::Provision;
+use bootlace_model::provision::{Inputs, Provision};
 
 use content::Contents;
+pub use supply::Reread;
 
 /// The largest config that is read.
 const LARGEST_CONFIG: u64 = 64 << 20;
@@ -45,35 +49,67 @@ pub struct Request {
 /// How something is fetched.
 pub type Fetch<'a> = dyn FnMut(&Request) -> Result<Vec<u8>, Fault> + 'a;
 
+/// The text of a config.
+#[derive(Debug)]
+pub struct Text {
+    /// What it is called: a path or a URL.
+    pub name: String,
+    /// The text.
+    pub bytes: Vec<u8>,
+    /// How parts of it are read again, if it need not stay in memory.
+    pub again: Option<Arc<dyn Reread>>,
+}
+
 /// What a config comes to.
 #[derive(Debug)]
 pub struct Resolved {
     /// What it asks for.
     pub provision: Provision,
+    /// What it was read from.
+    pub inputs: Inputs,
     /// What is odd about it, a sentence each.
     pub warnings: Vec<String>,
 }
 
 /// Reads a config, follows what it refers to, and fetches all contents.
-pub fn resolve(name: &str, text: Vec<u8>, fetch: &mut Fetch<'_>) -> Result<Resolved, Fault> {
+pub fn resolve(text: Text, fetch: &mut Fetch<'_>) -> Result<Resolved, Fault> {
+    let name = text.name;
     let mut resolver = Resolver {
         contents: Contents::new(fetch),
         configs: 0,
         way: vec![],
         warnings: vec![],
     };
-    let config = resolver.read(name, &text)?;
-    drop(text);
+    let (config, content) = match String::from_utf8(text.bytes) {
+        Ok(whole) => {
+            let whole = Arc::new(whole);
+            let Parsed { report, config, .. } = parse_shared(&name, &whole);
+            let config = resolver.usable(&name, report, config)?;
+            let content = resolver.contents.keep_text(&whole, text.again);
+            (config, content)
+        }
+        Err(odd) => {
+            let bytes = odd.into_bytes();
+            let Parsed { report, config, .. } = parse(&name, &bytes);
+            let config = resolver.usable(&name, report, config)?;
+            (config, Content::of(bytes))
+        }
+    };
     resolver.contents.settle(&config)?;
     let merges = !config.references().merge.is_empty() || config.references().replace.is_some();
     let config = resolver.render(config)?;
     if merges {
-        resolver.judge(name, config.validate())?;
+        resolver.judge(&name, config.validate())?;
     }
     refuse_disks(&config)?;
-    let provision = build::build(name, &config, &mut resolver.contents)?;
+    let provision = build::build(&name, &config, &mut resolver.contents)?;
     Ok(Resolved {
         provision,
+        inputs: Inputs {
+            name,
+            config: content,
+            fetched: resolver.contents.fetched,
+        },
         warnings: resolver.warnings,
     })
 }
@@ -87,8 +123,20 @@ struct Resolver<'f, 'a> {
 }
 
 impl Resolver<'_, '_> {
-    fn read(&mut self, name: &str, text: &[u8]) -> Result<Config, Fault> {
-        let Parsed { report, config, .. } = parse(name, text);
+    fn read(&mut self, name: &str, text: Vec<u8>) -> Result<Config, Fault> {
+        let Parsed { report, config, .. } = match String::from_utf8(text) {
+            Ok(text) => parse_shared(name, &Arc::new(text)),
+            Err(odd) => parse(name, odd.as_bytes()),
+        };
+        self.usable(name, report, config)
+    }
+
+    fn usable(
+        &mut self,
+        name: &str,
+        report: Report,
+        config: Option<Config>,
+    ) -> Result<Config, Fault> {
         self.judge(name, report)?;
         config.ok_or_else(|| Fault::internal(format!("{name} was refused without a reason")))
     }
@@ -175,7 +223,7 @@ impl Resolver<'_, '_> {
             return Err(refused(message).hint("merge some of them beforehand"));
         }
         let text = self.contents.take(reference, LARGEST_CONFIG)?;
-        let config = self.read(&name, &text)?;
+        let config = self.read(&name, text)?;
         self.way.push(url.to_owned());
         Ok(config)
     }

@@ -6,7 +6,7 @@ use bootlace_model::fact::{Ask, Facts};
 use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::Probe;
-use bootlace_model::provision::{File, Provision};
+use bootlace_model::provision::{File, Holds, Provision};
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 
 use super::facts::{ACCOUNTS, TARGET, UNIT_PLACES};
@@ -94,11 +94,8 @@ fn claims(wishes: &Provision) -> Vec<Claim> {
 
 /// Returns what a file must hold, if the config says all of it and nothing is added later.
 fn digest(file: &File) -> Option<Digest> {
-    let content = file.content.as_ref()?;
-    if file.entry.path == presets::PRESET {
-        return None;
+    match &file.holds {
+        Holds::Whole(content) if file.entry.path != presets::PRESET => Some(content.digest()),
+        _ => None,
     }
-    let parts = [content].into_iter().chain(&file.append);
-    let parts: Vec<&[u8]> = parts.map(|part| &*part.0).collect();
-    Some(Digest::of_parts(parts))
 }

@@ -173,7 +173,7 @@ impl RenderedFile {
         read: &dyn Fn(&TargetPath) -> Result<Vec<u8>, Fault>,
     ) -> Result<Vec<u8>, Fault> {
         let parts = match self.body(settings)? {
-            Body::Literal(bytes) => return Ok(bytes.to_vec()),
+            Body::Literal(content) => return Ok(content.read()?.to_vec()),
             Body::Compose(parts) => parts,
         };
         let mut whole = Vec::new();

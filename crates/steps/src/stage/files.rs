@@ -3,7 +3,7 @@
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{Body, DropPath, Effect, Origin, PutFile};
 use bootlace_model::fault::Fault;
-use bootlace_model::ids::{Digest, StepId};
+use bootlace_model::ids::StepId;
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 use bootlace_model::step::PlanError;
@@ -141,8 +141,8 @@ fn list(wanted: &[Wanted]) -> Rendered {
     let mut list = Rendered::default();
     for file in wanted {
         match &file.body {
-            Body::Literal(bytes) => {
-                list.files.insert(file.path.clone(), Digest::of(bytes));
+            Body::Literal(content) => {
+                list.files.insert(file.path.clone(), content.digest());
             }
             Body::Compose(_) => {
                 list.composed.insert(file.path.clone());

@@ -2,16 +2,15 @@
 
 mod resolving;
 
-use std::sync::Arc;
-
 use bootlace_model::config::{IgnitionSettings, Settings};
+use bootlace_model::content::Content;
 use bootlace_model::effect::{Effect, EffectKind, Origin};
 use bootlace_model::fact::Facts;
 use bootlace_model::ids::Digest;
 use bootlace_model::node::Owner;
 use bootlace_model::probe::Answer;
 use bootlace_model::provision::{
-    Content, Directory, Entry, File, Group, Link, Provision, Unit, User, Who,
+    Directory, Entry, File, Group, Holds, Inputs, Link, Provision, Unit, User, Who,
 };
 use bootlace_model::step::{Decision, PlanError};
 use bootlace_model::survey::{Account, Accounts, Seen, Survey, UnitFileState};
@@ -39,8 +38,9 @@ fn file(path: &str, text: Option<&str>) -> File {
     File {
         entry: entry(path),
         mode: None,
-        content: text.map(|text| Content(Arc::from(text.as_bytes()))),
-        append: vec![],
+        holds: text.map_or(Holds::AsItIs, |text| {
+            Holds::Whole(Content::of(text.as_bytes()))
+        }),
     }
 }
 
@@ -151,9 +151,17 @@ fn accounts() -> Accounts {
     }
 }
 
+fn inputs() -> Inputs {
+    Inputs {
+        name: "a.ign".into(),
+        config: Content::of(*b"{}"),
+        fetched: vec![],
+    }
+}
+
 /// The config that a test over all steps works by.
 pub(super) fn config() -> IgnitionSettings {
-    IgnitionSettings::new(wishes()).unwrap()
+    IgnitionSettings::new(wishes(), inputs()).unwrap()
 }
 
 /// Facts with which every step of the sequence can plan.
@@ -175,7 +183,7 @@ pub(super) fn set_facts(facts: &mut Facts) {
 
 fn with(wishes: Provision) -> Settings {
     let mut settings = settings();
-    settings.ignition = Some(IgnitionSettings::new(wishes).unwrap());
+    settings.ignition = Some(IgnitionSettings::new(wishes, inputs()).unwrap());
     settings
 }
 
@@ -235,7 +243,7 @@ fn a_file_without_contents_keeps_those_that_it_has() {
     // The kernel takes the set-id bit away when the owner is set, even to the same one.
     assert_eq!(set.attributes.mode, 0o755);
     let mut longer = file("/etc/x", None);
-    longer.append = vec![Content(Arc::from(&b"more"[..]))];
+    longer.holds = Holds::More(Content::of(*b"more"));
     let effects = plan("write-files", files(vec![longer]), &target).unwrap();
     let [Effect::AppendFile(append)] = effects.as_slice() else {
         panic!("{effects:?}");

@@ -158,6 +158,14 @@ impl Dir for FakeDir {
         })
     }
 
+    fn append(&self, name: &str, content: &[u8]) -> HostResult<()> {
+        self.change_in_parts(OperationKind::Append, name, |state, pass| {
+            let ino = state.disk.must_lookup(self.ino, name)?;
+            let length = state.part(pass, content.len());
+            state.disk.append(ino, &content[..length])
+        })
+    }
+
     fn create_dir(&self, name: &str, attributes: &Attributes) -> HostResult<()> {
         self.change_in_parts(OperationKind::CreateDirectory, name, |state, pass| {
             if pass.is_tidied_up() {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bootlace_model::content::Content;
 use bootlace_model::effect::{AppendFile, Body, Effect, MakeHardLink, SetAttributes, UnitName};
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Fact, FileContent};
@@ -131,7 +132,7 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             Effect::AppendFile(AppendFile {
                 path: at("/etc/grown.txt"),
                 before: Digest::of(GROWN),
-                content: b"and the end\n"[..].into(),
+                content: Content::of(*b"and the end\n"),
                 attributes: attributes(0o600, Some(6), None),
                 origin: origin(),
             }),

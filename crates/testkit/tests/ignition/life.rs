@@ -1,5 +1,7 @@
 //! A config from its plan to its end.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use bootlace_model::fault::FaultKind;
 use bootlace_model::view::PlannedState;
 
@@ -41,7 +43,7 @@ fn a_config_is_planned_applied_verified_and_taken_back() {
         .map(|step| (step.id.as_str(), step.effects.len()))
         .collect();
     let wanted = [
-        ("keep-config", 1),
+        ("keep-config", 2),
         ("create-groups-and-users", 0),
         ("authorize-ssh-keys", 0),
         ("write-files", 6),
@@ -51,7 +53,7 @@ fn a_config_is_planned_applied_verified_and_taken_back() {
     assert_eq!(todo, wanted);
     before.compare(&root.snapshot()).unwrap();
     let report = root.apply(CONFIG).unwrap();
-    assert_eq!(report.effects_done, 9);
+    assert_eq!(report.effects_done, 10);
     assert_eq!(root.read("/etc/motd"), "hello\n");
     assert_eq!(root.read("/etc/issue"), "issue\nmore\n");
     assert_eq!(root.read("/srv/second"), "x");
@@ -168,6 +170,24 @@ fn many_files_in_many_folders_are_applied_in_one_go() {
     );
     root.apply(config).unwrap();
     assert_eq!(root.read("/srv/3/10/file"), "10");
+    root.undo().unwrap();
+    assert!(!root.at("/srv").exists());
+}
+
+#[test]
+fn a_large_file_is_written_in_pieces_and_has_its_mode_at_the_end() {
+    let root = Root::new();
+    let text = "0123456789abcde\n".repeat(200_000);
+    let config = format!(
+        r#"{{"ignition": {{"version": "3.4.0"}}, "storage": {{"files": [
+            {{"path": "/srv/large", "mode": 292, "contents": {{"source": "data:,{}"}}}}]}}}}"#,
+        text.replace('\n', "%0A")
+    );
+    root.apply(&config).unwrap();
+    assert_eq!(root.read("/srv/large"), text);
+    let mode = std::fs::metadata(root.at("/srv/large")).unwrap();
+    assert_eq!(mode.permissions().mode() & 0o7777, 0o444);
+    assert!(root.verify(&config).unwrap().ok);
     root.undo().unwrap();
     assert!(!root.at("/srv").exists());
 }

@@ -10,7 +10,7 @@ use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::{Answer, Probe};
 use bootlace_model::view::{PlanView, UndoView, VerifyView};
-use bootlace_steps::ignition::resolve::{Request, resolve};
+use bootlace_steps::ignition::resolve::{Request, Text, resolve};
 use bootlace_testkit::env::Unseen;
 use bootlace_testkit::tree::Snapshot;
 use tempfile::TempDir;
@@ -65,12 +65,18 @@ impl Root {
             });
             content.map_err(Fault::from)
         };
-        let resolved = resolve("config.ign", config.to_vec(), &mut fetch)?;
+        let text = Text {
+            name: "config.ign".into(),
+            bytes: config.to_vec(),
+            again: None,
+        };
+        let resolved = resolve(text, &mut fetch)?;
         let mut settings = Settings::defaults(Paths {
             assets: path("/opt/bootlace"),
             state: path("/state"),
         });
-        settings.ignition = Some(IgnitionSettings::new(resolved.provision).unwrap());
+        settings.ignition =
+            Some(IgnitionSettings::new(resolved.provision, resolved.inputs).unwrap());
         Ok(settings)
     }
 

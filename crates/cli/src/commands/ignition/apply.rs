@@ -32,12 +32,13 @@ pub(crate) fn apply(session: &mut Session, args: &Apply) -> Result<Ending, Fault
     let watcher = Watcher::new(&session.console, &work.host, work.sequence);
     let engine = work.engine(&watcher);
     // What cannot be applied is told before anything is touched, the state folder included.
-    let plan = engine.plan()?;
+    let plan = engine.plan_changes()?;
     if session.console.output() == Output::Text
         && let Some(summary) = ignition_file::summary(&work, Some(&plan))
     {
         session.console.say(&format!("{summary}\n"));
     }
+    drop(plan);
     work.host.ensure()?;
     let result = engine.run_or_take_back();
     watcher.finish();

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use bootlace_ignition::{Config, Finding, Parsed, Version};
 use bootlace_model::fault::{Fault, Place};
@@ -47,10 +48,19 @@ pub(crate) fn read(file: &Path) -> Result<(String, Vec<u8>), Fault> {
     Ok((name, bytes))
 }
 
+/// Reads and parses a config, fit for use or not.
+pub(crate) fn parsed(file: &Path) -> Result<(String, Parsed), Fault> {
+    let (name, bytes) = read(file)?;
+    let parsed = match String::from_utf8(bytes) {
+        Ok(text) => bootlace_ignition::parse_shared(&name, &Arc::new(text)),
+        Err(odd) => bootlace_ignition::parse(&name, odd.as_bytes()),
+    };
+    Ok((name, parsed))
+}
+
 /// Reads and parses a config that must be fit for use.
 pub(crate) fn config(file: &Path) -> Result<(Version, Config), Fault> {
-    let (name, text) = read(file)?;
-    let parsed = bootlace_ignition::parse(&name, &text);
+    let (_, parsed) = parsed(file)?;
     match (parsed.version, parsed.config) {
         (Some(version), Some(config)) => Ok((version, config)),
         (version, config) => Err(unusable(&Parsed {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bootlace_ignition::{Config, Parsed, parse};
+use bootlace_ignition::{Config, Parsed};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::view::IgnitionReportView;
 
@@ -12,8 +12,7 @@ use crate::error::Ending;
 use crate::session::Session;
 
 pub(crate) fn validate(session: &Session, file: &Path) -> Result<Ending, Fault> {
-    let (name, text) = input::read(file)?;
-    let parsed = parse(&name, &text);
+    let (name, parsed) = input::parsed(file)?;
     if session.console.output() != Output::Text {
         session
             .console

@@ -2,11 +2,11 @@
 
 use bootlace_ignition as ignition;
 use bootlace_ignition::Config;
+use bootlace_model::content::Content;
 use bootlace_model::effect::Origin;
 use bootlace_model::fault::Fault;
 use bootlace_model::provision::{
-    Content, Directory, Dropin, Entry, File, Group, KernelArguments, Link, Provision, Unit, User,
-    Who,
+    Directory, Dropin, Entry, File, Group, Holds, KernelArguments, Link, Provision, Unit, User, Who,
 };
 
 use super::LARGEST_CONTENT;
@@ -24,11 +24,7 @@ pub(super) fn build(
         groups: config.groups().iter().map(group).collect(),
         users: config.users().iter().map(user).collect(),
         directories: config.directories().iter().map(directory).collect(),
-        files: config
-            .files()
-            .iter()
-            .map(|it| file(it, contents))
-            .collect::<Result<_, _>>()?,
+        files: files(config, contents)?,
         links: config.links().iter().map(link).collect(),
         units: config.units().iter().map(unit).collect(),
         kernel_arguments: KernelArguments {
@@ -88,20 +84,39 @@ fn directory(directory: &ignition::Directory<'_>) -> Directory {
     }
 }
 
+fn files(config: &Config, contents: &mut Contents<'_, '_>) -> Result<Vec<File>, Fault> {
+    let mut files = Vec::with_capacity(config.counts().files);
+    for it in config.files() {
+        files.push(file(&it, contents)?);
+    }
+    Ok(files)
+}
+
 fn file(file: &ignition::File<'_>, contents: &mut Contents<'_, '_>) -> Result<File, Fault> {
-    let mut take = |resource: &ignition::Resource<'_>| -> Result<Content, Fault> {
-        Ok(Content(contents.take(resource, LARGEST_CONTENT)?.into()))
-    };
-    let content = file.contents.source.map(|_| take(&file.contents));
-    let content = content.transpose()?;
     // Ignition passes over what it has to append and what has no source.
     let append = file.append.iter();
-    let append = append.filter(|resource| resource.source.is_some());
+    let append: Vec<_> = append.filter(|it| it.source.is_some()).collect();
+    let whole = file.contents.source.map(|_| &file.contents);
+    let holds = match (whole, append.as_slice()) {
+        (None, []) => Holds::AsItIs,
+        (Some(whole), []) => Holds::Whole(contents.keep(whole, LARGEST_CONTENT)?),
+        (None, [more]) => Holds::More(contents.keep(more, LARGEST_CONTENT)?),
+        (whole, append) => {
+            let mut joined = Vec::new();
+            for part in whole.into_iter().chain(append.iter().copied()) {
+                joined.extend(contents.take(part, LARGEST_CONTENT)?);
+            }
+            let joined = Content::of(joined);
+            match whole {
+                Some(_) => Holds::Whole(joined),
+                None => Holds::More(joined),
+            }
+        }
+    };
     Ok(File {
         entry: entry(&file.entry),
         mode: file.mode,
-        content,
-        append: append.map(take).collect::<Result<_, _>>()?,
+        holds,
     })
 }
 

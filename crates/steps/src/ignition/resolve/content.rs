@@ -1,11 +1,15 @@
 //! Contents: from a data URL or a server, unpacked and checked, within bounds.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bootlace_ignition::content::{ContentError, decode_data_url, finish};
-use bootlace_ignition::{Config, Resource, Scheme, Source};
+use bootlace_ignition::{Config, Resource, Scheme, Source, Stretch};
+use bootlace_model::content::Content;
 use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::provision::Fetched;
 
+use super::supply::{Inline, Packed, Reread, Url, Whole};
 use super::{Fetch, LARGEST_CONFIG, LARGEST_TOTAL, Request, WITHIN, place};
 
 /// What servers are told that we understand; a config may say something else.
@@ -27,6 +31,17 @@ pub(super) struct Contents<'f, 'a> {
     /// The proxy that the config asks for.
     proxy: Option<String>,
     total: u64,
+    /// The config that everything begins with, and how it is read again.
+    text: Option<(Arc<String>, Arc<dyn Reread>)>,
+    /// What was fetched so far.
+    pub(super) fetched: Vec<Fetched>,
+}
+
+/// Something before it is unpacked.
+enum Raw {
+    Nothing,
+    Inline(Vec<u8>),
+    Remote(Content),
 }
 
 impl<'f, 'a> Contents<'f, 'a> {
@@ -37,7 +52,26 @@ impl<'f, 'a> Contents<'f, 'a> {
             within: WITHIN,
             proxy: None,
             total: 0,
+            text: None,
+            fetched: vec![],
         }
+    }
+
+    /// Takes note of the config that everything begins with, and returns it as a content.
+    pub(super) fn keep_text(
+        &mut self,
+        whole: &Arc<String>,
+        again: Option<Arc<dyn Reread>>,
+    ) -> Content {
+        let supply = match again {
+            None => Whole::Shared(Arc::clone(whole)),
+            Some(text) => {
+                self.text = Some((Arc::clone(whole), Arc::clone(&text)));
+                let length = whole.len();
+                Whole::Again { text, length }
+            }
+        };
+        Content::supplied(whole.as_bytes(), Arc::new(supply))
     }
 
     /// Takes over what a config says about fetching.
@@ -62,18 +96,78 @@ impl<'f, 'a> Contents<'f, 'a> {
 
     /// Gets what a resource names; nothing if it names nothing.
     pub(super) fn take(&mut self, resource: &Resource<'_>, limit: u64) -> Result<Vec<u8>, Fault> {
-        let raw = match resource.origin() {
+        let raw = match self.raw(resource, limit)? {
+            Raw::Nothing => return Ok(vec![]),
+            Raw::Inline(bytes) => bytes,
+            Raw::Remote(content) => content.read()?.to_vec(),
+        };
+        self.finished(raw, resource, limit)
+    }
+
+    /// Like [`Contents::take`], but what can be had again is not held in memory.
+    pub(super) fn keep(&mut self, resource: &Resource<'_>, limit: u64) -> Result<Content, Fault> {
+        let is_packed = resource.compression == Some("gzip");
+        let (raw, fetched) = match self.raw(resource, limit)? {
+            Raw::Nothing => (vec![], None),
+            Raw::Inline(bytes) => (bytes, None),
+            Raw::Remote(content) => (content.read()?.to_vec(), Some(content)),
+        };
+        let bytes = self.finished(raw, resource, limit)?;
+        Ok(match (fetched, resource.stretch) {
+            (Some(content), _) if is_packed => {
+                Content::supplied(&bytes, Arc::new(Packed { content, limit }))
+            }
+            (Some(content), _) => content,
+            (None, Some(stretch)) => {
+                let inline = Inline {
+                    url: self.url(stretch),
+                    is_packed,
+                    limit,
+                };
+                Content::supplied(&bytes, Arc::new(inline))
+            }
+            (None, None) => Content::of(bytes),
+        })
+    }
+
+    fn url(&self, stretch: &Stretch) -> Url {
+        match &self.text {
+            Some((whole, text)) if stretch.is_of(whole) => {
+                let (from, length) = stretch.bounds();
+                let text = Arc::clone(text);
+                Url::Again { text, from, length }
+            }
+            _ => Url::Shared(stretch.clone()),
+        }
+    }
+
+    fn raw(&mut self, resource: &Resource<'_>, limit: u64) -> Result<Raw, Fault> {
+        Ok(match resource.origin() {
             // Ignition checks nothing about an empty source.
-            Source::Nothing => return Ok(vec![]),
-            Source::Inline(url) => decode_data_url(url).map_err(|problem| {
+            Source::Nothing => Raw::Nothing,
+            Source::Inline(url) => Raw::Inline(decode_data_url(url).map_err(|problem| {
                 at(resource, &format!("the data URL cannot be read: {problem}"))
                     .hint("write it as `data:;base64,…`, or escape it as `data:,…`")
-            })?,
+            })?),
             Source::Remote { url, scheme } => {
                 self.check_scheme(resource, url, scheme)?;
-                self.download(resource, url, limit)?
+                let content = Content::of(self.download(resource, url, limit)?);
+                self.fetched.push(Fetched {
+                    url: url.to_owned(),
+                    content: content.clone(),
+                });
+                Raw::Remote(content)
             }
-        };
+        })
+    }
+
+    /// Unpacks and checks.
+    fn finished(
+        &mut self,
+        raw: Vec<u8>,
+        resource: &Resource<'_>,
+        limit: u64,
+    ) -> Result<Vec<u8>, Fault> {
         let content = finish(raw, resource.compression, resource.hash, limit);
         let content = content.map_err(|error| unfit(resource, &error))?;
         self.total = self.total.saturating_add(content.len() as u64);

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::provision::Holds;
 
-use crate::ignition::resolve::{Request, Resolved, resolve};
+use crate::ignition::resolve::{Request, Resolved, Text, resolve};
 
 /// Answers by URL, and remembers what was asked.
 struct Servers {
@@ -31,7 +32,12 @@ impl Servers {
             let answer = answer.ok_or_else(|| Fault::internal("the server answered 404"))?;
             Ok(answer.clone().into_bytes())
         };
-        resolve("a.ign", text.as_bytes().to_vec(), &mut fetch)
+        let text = Text {
+            name: "a.ign".into(),
+            bytes: text.as_bytes().to_vec(),
+            again: None,
+        };
+        resolve(text, &mut fetch)
     }
 }
 
@@ -63,13 +69,15 @@ fn contents_are_fetched_and_every_entry_says_where_it_is_from() {
         r#""version": "3.4.0", "config": {"merge": [{"source": "https://b.test/b.ign"}]}"#,
     );
     let resolved = servers.resolve(&own).unwrap().provision;
-    let found: Vec<(&str, &[u8], &str)> = resolved
+    let found: Vec<(&str, Vec<u8>, &str)> = resolved
         .files
         .iter()
         .map(|file| {
-            let content = file.content.as_ref().unwrap();
+            let Holds::Whole(content) = &file.holds else {
+                panic!("{file:?} has no contents")
+            };
             let (path, origin) = (file.entry.path.as_str(), file.entry.origin.name.as_str());
-            (path, &*content.0, origin)
+            (path, content.read().unwrap().to_vec(), origin)
         })
         .collect();
     assert_eq!(found.len(), 2, "{found:?}");
@@ -77,7 +85,7 @@ fn contents_are_fetched_and_every_entry_says_where_it_is_from() {
         ("/b", &b"b"[..], "https://b.test/b.ign:1 storage.files.0"),
         ("/c", b"from c", "a.ign:1 storage.files.0"),
     ] {
-        assert!(found.contains(&(path, content, from)), "{found:?}");
+        assert!(found.contains(&(path, content.to_vec(), from)), "{found:?}");
     }
     let asked = servers.asked.borrow();
     let accepts = |(name, value): &(String, String)| name == "Accept" && value.contains("version=");
