@@ -12,6 +12,7 @@ mod live;
 mod unit;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use body::{Body, Part};
@@ -34,12 +35,12 @@ pub struct Origin {
     /// What kind of source: `built-in`, `config`, `manifest`, `release`, `generated`, `fetched`.
     pub kind: Cow<'static, str>,
     /// Which one: a file, a URL, a step.
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 impl Origin {
     /// Names a source.
-    pub fn new(kind: &'static str, name: impl Into<String>) -> Self {
+    pub fn new(kind: &'static str, name: impl Into<Arc<str>>) -> Self {
         Self {
             kind: kind.into(),
             name: name.into(),

@@ -1,15 +1,17 @@
 //! Paths on the machine that is being built.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 /// An absolute path inside the target's root, without `.`, `..`, doubled slashes or NUL.
 ///
 /// It says nothing about where that root lies on this computer: the host knows.
+// Plans, effects and findings name the same paths, thousands of them, so they share the text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
-pub struct TargetPath(String);
+pub struct TargetPath(Arc<str>);
 
 /// Says why a text cannot be a path on the target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +42,7 @@ impl TargetPath {
         if path.is_empty() {
             path.push('/');
         }
-        Ok(Self(path))
+        Ok(Self(path.into()))
     }
 
     /// The root itself.
@@ -86,10 +88,10 @@ impl TargetPath {
 
     /// Returns what is left of this path below `folder`, if it lies there; empty if it is `folder`.
     pub fn below(&self, folder: &Self) -> Option<&str> {
-        if folder.0 == "/" {
+        if &*folder.0 == "/" {
             return Some(&self.0[1..]);
         }
-        match self.0.strip_prefix(&folder.0)? {
+        match self.0.strip_prefix(&*folder.0)? {
             "" => Some(""),
             rest => rest.strip_prefix('/'),
         }

@@ -85,15 +85,18 @@ pub(super) fn decide(
         names: Names::new(wishes, accounts),
         findings: Findings::default(),
         drops: vec![],
-        effects: vec![],
+        // There may be thousands, and a list that grows is in memory twice.
+        effects: Vec::with_capacity(
+            wishes.directories.len() + wishes.files.len() + wishes.links.len(),
+        ),
     };
     for item in work.ordered(wishes) {
         work.item(&item);
     }
     work.findings.refuse()?;
     work.names.settle()?;
-    let mut effects = work.drops;
-    effects.append(&mut work.effects);
+    let mut effects = work.effects;
+    effects.splice(..0, work.drops);
     Ok(effects)
 }
 
@@ -138,8 +141,9 @@ impl<'a> Work<'a> {
         let directories = wishes.directories.iter().map(Wish::Directory);
         let files = wishes.files.iter().map(Wish::File);
         let links = wishes.links.iter().map(Wish::Link);
+        let count = wishes.directories.len() + wishes.files.len() + wishes.links.len();
         let mut known: std::collections::HashMap<TargetPath, &str> = [].into();
-        let mut items = Vec::new();
+        let mut items = Vec::with_capacity(count);
         for wish in directories.chain(files).chain(links) {
             let entry = wish.entry();
             let Some(real) = self.real(entry) else {

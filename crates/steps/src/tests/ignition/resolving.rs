@@ -76,7 +76,7 @@ fn contents_are_fetched_and_every_entry_says_where_it_is_from() {
             let Holds::Whole(content) = &file.holds else {
                 panic!("{file:?} has no contents")
             };
-            let (path, origin) = (file.entry.path.as_str(), file.entry.origin.name.as_str());
+            let (path, origin) = (file.entry.path.as_str(), &*file.entry.origin.name);
             (path, content.read().unwrap().to_vec(), origin)
         })
         .collect();
