@@ -2,7 +2,7 @@
 
 use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
-use bootlace_model::survey::{Account, Accounts};
+use bootlace_model::survey::{Account, Accounts, Seen};
 
 use crate::folders::Folders;
 use crate::port::{Host, HostError};
@@ -30,7 +30,7 @@ pub(crate) fn accounts(
         groups: [].into(),
         homes: surveyor.found.clone(),
     };
-    let lists = Lists::read(host, &folders, USERS)?;
+    let lists = Lists::read(&folders, USERS, users)?;
     for name in users {
         let Some(account) = lists.find(name).and_then(account) else {
             continue;
@@ -44,7 +44,7 @@ pub(crate) fn accounts(
         found.users.insert(name.clone(), account);
     }
     found.homes = surveyor.found;
-    let lists = Lists::read(host, &folders, GROUPS)?;
+    let lists = Lists::read(&folders, GROUPS, groups)?;
     for name in groups {
         let gid = lists.find(name).and_then(|line| line.split(':').nth(2));
         if let Some(gid) = gid.and_then(|gid| gid.parse().ok()) {
@@ -57,7 +57,7 @@ pub(crate) fn accounts(
 /// Tells whether a user or a group is in the list that programs edit.
 pub(crate) fn is_listed(folders: &Folders<'_>, is_group: bool, name: &str) -> Result<bool, Fault> {
     let [own, _] = if is_group { GROUPS } else { USERS };
-    let lists = Lists(vec![read(folders.host(), folders, own)?]);
+    let lists = Lists(vec![read(folders, own)?]);
     Ok(lists.find(name).is_some())
 }
 
@@ -65,15 +65,19 @@ pub(crate) fn is_listed(folders: &Folders<'_>, is_group: bool, name: &str) -> Re
 struct Lists(Vec<String>);
 
 impl Lists {
-    fn read(host: &dyn Host, folders: &Folders<'_>, paths: [&str; 2]) -> Result<Self, Fault> {
-        let mut lists = vec![read(host, folders, paths[0])?];
+    /// Reads the lists in which somebody is looked for, and none if nobody is.
+    fn read(folders: &Folders<'_>, paths: [&str; 2], wanted: &[String]) -> Result<Self, Fault> {
+        if wanted.is_empty() {
+            return Ok(Self(vec![]));
+        }
+        let mut lists = vec![read(folders, paths[0])?];
         // Only a target that says so looks into the second list.
-        let order = read(host, folders, "/etc/nsswitch.conf")?;
+        let order = read(folders, "/etc/nsswitch.conf")?;
         if order
             .lines()
             .any(|line| line.contains("altfiles") && !line.starts_with('#'))
         {
-            lists.push(read(host, folders, paths[1])?);
+            lists.push(read(folders, paths[1])?);
         }
         Ok(Self(lists))
     }
@@ -84,14 +88,18 @@ impl Lists {
     }
 }
 
-/// Reads a list; an absent one names nobody.
-fn read(host: &dyn Host, folders: &Folders<'_>, path: &str) -> Result<String, Fault> {
+/// Reads a list; one that is absent, or no file, names nobody.
+fn read(folders: &Folders<'_>, path: &str) -> Result<String, Fault> {
     let path = TargetPath::new(path).map_err(|bad| Fault::internal(bad.to_string()))?;
-    let real = match Surveyor::new(host).resolve(&path, Last::Followed) {
+    let mut surveyor = Surveyor::new(folders.host());
+    let real = match surveyor.resolve(&path, Last::Followed) {
         Ok(real) => real,
         Err(Lost::Because(_)) => return Ok(String::new()),
         Err(Lost::Fault(fault)) => return Err(fault),
     };
+    if !matches!(surveyor.look(&real)?, Some(Seen::File { .. })) {
+        return Ok(String::new());
+    }
     match folders.read(&real, LARGEST_LIST) {
         Ok(content) => {
             let content = content.unwrap_or_default();

@@ -105,6 +105,7 @@ fn tree(folders: &Folders<'_>, root: &TargetPath, limit: u64) -> Result<FileTree
                 Some(Stat::Link { target, .. }) => {
                     found.odd.push((relative, format!("a link to {target}")));
                 }
+                Some(Stat::Special { kind, .. }) => found.odd.push((relative, kind.noun().into())),
                 Some(Stat::Other(what)) => found.odd.push((relative, what)),
                 None => {}
             }

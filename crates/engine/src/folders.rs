@@ -175,6 +175,7 @@ fn node_state(
             xattrs: dir.xattrs(name)?,
         },
         (Stat::Link { target, owner }, _) => NodeState::Link { target, owner },
+        (Stat::Special { kind, mode, owner }, _) => NodeState::Special { kind, mode, owner },
         (Stat::Other(what), _) => NodeState::Other { what },
     })
 }

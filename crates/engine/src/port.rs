@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use bootlace_model::ids::{BootId, Digest};
-use bootlace_model::node::{Attributes, Owner, Xattrs};
+use bootlace_model::node::{Attributes, Owner, SpecialKind, Xattrs};
 use bootlace_model::path::TargetPath;
 use bootlace_model::pki::{CertificateFacts, CertificateRequest, KeyAlgorithm};
 use bootlace_model::secret::Secret;
@@ -213,7 +213,16 @@ pub enum Stat {
         /// Who owns it.
         owner: Owner,
     },
-    /// Something else, in words: `a socket`.
+    /// A pipe or a socket.
+    Special {
+        /// Which of them.
+        kind: SpecialKind,
+        /// Mode bits.
+        mode: u32,
+        /// Who owns it.
+        owner: Owner,
+    },
+    /// Something else, in words: `a block device`.
     Other(String),
 }
 
@@ -263,6 +272,13 @@ pub trait Dir: Any + Send + Sync + Debug {
     /// Tells which file a name refers to, so that two names of one file can be known as such; none
     /// if it is absent.
     fn identity(&self, name: &str) -> HostResult<Option<FileIdentity>>;
+    /// Creates a pipe or a socket that must not exist; nobody listens on it.
+    fn create_special(
+        &self,
+        name: &str,
+        kind: SpecialKind,
+        attributes: &Attributes,
+    ) -> HostResult<()>;
     /// Creates a symbolic link that must not exist.
     fn create_link(&self, name: &str, target: &str) -> HostResult<()>;
     /// Gives a file or a folder these attributes.

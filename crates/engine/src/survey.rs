@@ -115,7 +115,10 @@ impl<'a> Surveyor<'a> {
         let Some(real) = self.visit(path)? else {
             return Ok(());
         };
-        let from = real.parent().unwrap_or_else(TargetPath::root);
+        let from = match real.parent() {
+            Some(above) if !target.starts_with('/') => above,
+            _ => TargetPath::root(),
+        };
         let parts = target.split('/').map(ToOwned::to_owned).collect();
         let led = match self.walk(from, parts, Last::Followed) {
             Ok(led) => led,
@@ -135,6 +138,10 @@ impl<'a> Surveyor<'a> {
         };
         let mut identities = Vec::new();
         for path in [one, other] {
+            // What is named below a file is not there, and the file cannot be opened as its folder.
+            if self.look(&path)?.is_none() {
+                return Ok(false);
+            }
             let dir = self.folders.holding(&path)?;
             let identity = dir.map(|dir| dir.identity(path.name())).transpose()?;
             identities.push(identity.flatten());
@@ -216,13 +223,20 @@ impl<'a> Surveyor<'a> {
         Ok(())
     }
 
-    fn look(&mut self, path: &TargetPath) -> HostResult<Option<Seen>> {
+    /// Tells what is at a place by itself.
+    pub(crate) fn look(&mut self, path: &TargetPath) -> HostResult<Option<Seen>> {
         if let Some(known) = self.seen.get(path) {
             return Ok(known.clone());
         }
-        let above = path.parent().and_then(|above| self.seen.get(&above));
-        // What is no folder cannot be opened as one.
-        let is_below = !matches!(above, Some(Some(Seen::File { .. } | Seen::Other { .. })));
+        let above = path
+            .parent()
+            .filter(|above| *above != TargetPath::root())
+            .and_then(|above| self.seen.get(&above));
+        // What is no folder cannot be opened as one, and nothing is in what is absent.
+        let is_below = !matches!(
+            above,
+            Some(None | Some(Seen::File { .. } | Seen::Special { .. } | Seen::Other { .. }))
+        );
         let holding = if is_below {
             self.folders.holding(path)?
         } else {
@@ -246,6 +260,7 @@ fn seen(stat: Stat) -> Seen {
         },
         Stat::Directory { mode, owner } => Seen::Directory { mode, owner },
         Stat::Link { target, owner } => Seen::Link { target, owner },
+        Stat::Special { kind, owner, .. } => Seen::Special { kind, owner },
         Stat::Other(what) => Seen::Other { what },
     }
 }

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 
 use bootlace_engine::port::{Dir, FileIdentity, HostError, HostResult, Stat};
 use bootlace_model::ids::Digest;
-use bootlace_model::node::{Attributes, Owner, Xattrs};
+use bootlace_model::node::{Attributes, Owner, SpecialKind, Xattrs};
 use bootlace_model::path::TargetPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -207,6 +207,17 @@ impl Dir for RealDir {
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(self.refused("look at", name, errno)),
         }
+    }
+
+    fn create_special(
+        &self,
+        name: &str,
+        kind: SpecialKind,
+        attributes: &Attributes,
+    ) -> HostResult<()> {
+        self.check_change("create", name)?;
+        self.make_special(name, kind, attributes)
+            .map_err(|error| self.take_back(name, AtFlags::empty(), error))
     }
 
     fn create_link(&self, name: &str, target: &str) -> HostResult<()> {

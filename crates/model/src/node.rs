@@ -86,6 +86,26 @@ impl Attributes {
     }
 }
 
+/// What holds nothing itself, and by which programs talk to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpecialKind {
+    /// A pipe with a name.
+    Pipe,
+    /// A socket with a name.
+    Socket,
+}
+
+impl SpecialKind {
+    /// Tells in words what it is.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Pipe => "a pipe",
+            Self::Socket => "a socket",
+        }
+    }
+}
+
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "is")]
@@ -123,7 +143,16 @@ pub enum NodeState {
         /// Who owns it.
         owner: Owner,
     },
-    /// A socket, device or pipe, which this tool neither keeps nor restores.
+    /// A pipe or a socket, which is made anew when it is put back.
+    Special {
+        /// Which of them.
+        kind: SpecialKind,
+        /// Mode bits.
+        mode: u32,
+        /// Who owns it.
+        owner: Owner,
+    },
+    /// A device or the like, which this tool neither keeps nor restores.
     Other {
         /// What it is, in words.
         what: String,
@@ -143,6 +172,7 @@ impl NodeState {
             Self::File { .. } => "a file",
             Self::Directory { .. } => "a folder",
             Self::Link { .. } => "a link",
+            Self::Special { kind, .. } => kind.noun(),
             Self::Other { what } => what,
         }
     }

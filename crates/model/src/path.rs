@@ -25,7 +25,20 @@ pub enum BadPath {
     /// The text has a NUL byte or a part that no filesystem can hold.
     #[error("{0:?} has a NUL byte or a part longer than 255 bytes")]
     Impossible(String),
+    /// The text is longer than any path that the kernel takes.
+    #[error("{start:?}… is {length} bytes long, and no path can have more than {LONGEST}")]
+    TooLong {
+        /// How it begins.
+        start: String,
+        /// Its length.
+        length: usize,
+    },
 }
+
+/// The longest path, in bytes, that the kernel takes.
+const LONGEST: usize = 4095;
+/// How much of a path is shown that is too long.
+const SHOWN: usize = 60;
 
 impl TargetPath {
     /// Checks a path and folds repeated and trailing slashes.
@@ -41,6 +54,12 @@ impl TargetPath {
         }
         if path.is_empty() {
             path.push('/');
+        }
+        if path.len() > LONGEST {
+            return Err(BadPath::TooLong {
+                start: path.chars().take(SHOWN).collect(),
+                length: path.len(),
+            });
         }
         Ok(Self(path.into()))
     }
@@ -138,6 +157,10 @@ mod tests {
         assert_eq!(ok("/").as_deref(), Ok("/"));
         assert!(ok("a").is_err() && ok("/a/../b").is_err() && ok("/./a").is_err());
         assert!(ok("/a\0b").is_err() && ok(&format!("/{}", "x".repeat(256))).is_err());
+        assert!(ok(&"/abcd".repeat(819)).is_ok());
+        let long = ok(&"/abcd".repeat(820)).unwrap_err().to_string();
+        assert!(long.ends_with("4100 bytes long, and no path can have more than 4095"));
+        assert!(long.len() < 200, "{long}");
         let base = TargetPath::new("/opt/x").unwrap();
         assert!(base.join("../y").is_err() && base.join("/etc").is_err());
         assert_eq!(base.join("y/z").unwrap().as_str(), "/opt/x/y/z");

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::Digest;
-use crate::node::Owner;
+use crate::node::{Owner, SpecialKind};
 use crate::path::TargetPath;
 
 /// What is to be looked at.
@@ -80,6 +80,13 @@ pub enum Seen {
         /// Who owns it.
         owner: Owner,
     },
+    /// A pipe or a socket.
+    Special {
+        /// Which of them.
+        kind: SpecialKind,
+        /// Who owns it.
+        owner: Owner,
+    },
     /// Something else, in words.
     Other {
         /// What it is.
@@ -94,6 +101,7 @@ impl Seen {
             Self::File { .. } => "a file",
             Self::Directory { .. } => "a folder",
             Self::Link { .. } => "a link",
+            Self::Special { kind, .. } => kind.noun(),
             Self::Other { what } => what,
         }
     }
@@ -101,9 +109,10 @@ impl Seen {
     /// Returns who owns it, as far as that is known.
     pub fn owner(&self) -> Option<Owner> {
         match self {
-            Self::File { owner, .. } | Self::Directory { owner, .. } | Self::Link { owner, .. } => {
-                Some(*owner)
-            }
+            Self::File { owner, .. }
+            | Self::Directory { owner, .. }
+            | Self::Link { owner, .. }
+            | Self::Special { owner, .. } => Some(*owner),
             Self::Other { .. } => None,
         }
     }

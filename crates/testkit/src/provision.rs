@@ -4,7 +4,7 @@ use bootlace_engine::port::{Command, HostResult, Output};
 use bootlace_model::config::{IgnitionSettings, Settings};
 use bootlace_model::content::Content;
 use bootlace_model::effect::Origin;
-use bootlace_model::node::{Attributes, Owner};
+use bootlace_model::node::{Attributes, Owner, SpecialKind};
 use bootlace_model::provision::{
     Directory, Dropin, Entry, Fetched, File, Group, Holds, Inputs, Link, Provision, Unit, User, Who,
 };
@@ -110,6 +110,7 @@ pub fn config() -> Provision {
             directory("/srv/new/deep", false, Some(0o2750)),
             directory("/srv/replaced", true, None),
             directory("/srv/old", false, Some(0o700)),
+            directory("/srv/socket", true, None),
         ],
         files: vec![
             file("/srv/new/deep/er/file", "below a group\nand more\n"),
@@ -118,6 +119,7 @@ pub fn config() -> Provision {
             holding("/etc/grown", Holds::More(Content::of(*b"one\ntwo\n"))),
             overwriting("/etc/hosts", "127.0.0.1 localhost\n"),
             overwriting("/etc/folder", "now a file\n"),
+            overwriting("/etc/pipe", "now a file, too\n"),
             file("/srv/replaced/inside", "new\n"),
             file("/way/through/link", "elsewhere\n"),
         ],
@@ -214,6 +216,9 @@ pub fn world(host: &FakeHost) -> HostResult<()> {
             world.write(path, b"from before\n")?;
             world.set_attributes(path, &odd)?;
         }
+        world.make_special("/etc/pipe", SpecialKind::Pipe, &odd)?;
+        world.make_special("/srv/replaced/pipe", SpecialKind::Pipe, &odd)?;
+        world.make_special("/srv/socket", SpecialKind::Socket, &odd)?;
         world.write("/srv/replaced/old", b"old\n")?;
         world.make_folder("/srv/old")?;
         world.make_link("/etc/same-link", "/dev/zero")?;

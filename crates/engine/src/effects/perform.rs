@@ -7,7 +7,7 @@ use bootlace_model::content::Content;
 use bootlace_model::effect::Effect;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::RunId;
-use bootlace_model::node::{Attributes, Node, NodeState};
+use bootlace_model::node::{Attributes, Node, NodeState, Owner};
 use bootlace_model::path::TargetPath;
 
 use super::content::Contents;
@@ -156,11 +156,7 @@ impl Staging {
             }
             Shape::Link { target, owner } => {
                 anew(dir.as_ref(), &staged, || dir.create_link(&staged, target))?;
-                let own = folders.host().identity();
-                let owner = owner.unwrap_or(own);
-                if owner != own {
-                    dir.set_owner(&staged, owner)?;
-                }
+                let owner = own(folders, dir.as_ref(), &staged, *owner)?;
                 self.place(dir, name, staged, false);
                 NodeState::Link {
                     target: target.clone(),
@@ -186,6 +182,14 @@ impl Staging {
                 state
             }
             Shape::HardLink { existing } => self.stage_name(folders, dir, name, existing)?,
+            Shape::Special { kind, attributes } => {
+                anew(dir.as_ref(), &staged, || {
+                    dir.create_special(&staged, *kind, attributes)
+                })?;
+                let state = crate::folders::look_in(dir.as_ref(), &staged)?;
+                self.place(dir, name, staged, false);
+                state
+            }
             Shape::Nothing | Shape::Hollow => NodeState::Absent,
         };
         Ok(state)
@@ -318,6 +322,22 @@ impl Staging {
         }
         Ok(NodeState::Absent)
     }
+}
+
+/// Gives a new link to its owner, and returns who that is.
+///
+/// A folder may hand its group down to what is made in it, so it is looked at who owns the link by now.
+fn own(
+    folders: &Folders<'_>,
+    dir: &dyn Dir,
+    link: &str,
+    owner: Option<Owner>,
+) -> HostResult<Owner> {
+    let wanted = owner.unwrap_or_else(|| folders.host().identity());
+    if !matches!(dir.stat(link)?, Some(Stat::Link { owner, .. }) if owner == wanted) {
+        dir.set_owner(link, wanted)?;
+    }
+    Ok(wanted)
 }
 
 /// Says that a folder on the way is taken by a link that leads to nothing.

@@ -1,5 +1,7 @@
 //! systemd units without a running systemd: the links and presets that `systemctl --root` makes.
 
+use std::io::ErrorKind;
+
 use bootlace_model::content::Content;
 use bootlace_model::effect::{SetUnit, UnitName, UnitState, Via};
 use bootlace_model::fault::{Fault, FaultKind};
@@ -9,7 +11,7 @@ use bootlace_model::survey::UnitFileState;
 
 use super::writes::{Shape, Write};
 use crate::folders::Folders;
-use crate::port::Stat;
+use crate::port::{HostError, Stat};
 use install::{Install, read_unit};
 
 mod install;
@@ -63,6 +65,10 @@ pub(crate) fn unit_file_state(
     folders: &Folders<'_>,
     unit: &UnitName,
 ) -> Result<UnitFileState, Fault> {
+    if !is_folder(folders, &path(ADMIN)?)? {
+        // systemctl finds nothing there either, and says no more than that.
+        return Ok(UnitFileState::Absent);
+    }
     if is_masked(folders, unit)? {
         return Ok(UnitFileState::Masked);
     }
@@ -89,6 +95,16 @@ pub(crate) fn unit_file_state(
     } else {
         UnitFileState::Static
     })
+}
+
+/// Tells whether a path is a folder or nothing; it may be a file, or a link that leads nowhere.
+fn is_folder(folders: &Folders<'_>, path: &TargetPath) -> Result<bool, Fault> {
+    match folders.open(path) {
+        Ok(_) => Ok(true),
+        Err(HostError::Escape { .. }) => Ok(false),
+        Err(HostError::Io { error, .. }) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Tells whether a unit of this type may have other names; systemd passes over those of the rest.

@@ -4,7 +4,7 @@ use bootlace_model::content::Content;
 use bootlace_model::effect::{AppendFile, Effect, Fetch, Product};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
-use bootlace_model::node::{Attributes, Owner};
+use bootlace_model::node::{Attributes, Owner, SpecialKind};
 use bootlace_model::path::TargetPath;
 
 use super::content::Contents;
@@ -36,6 +36,11 @@ pub(crate) enum Shape {
         existing: TargetPath,
     },
     Nothing,
+    /// A pipe or a socket.
+    Special {
+        kind: SpecialKind,
+        attributes: Attributes,
+    },
     /// No folder, unless something is in it by then.
     Hollow,
 }

@@ -188,6 +188,7 @@ fn capture(
             return Err(
                 Fault::refused(format!("{path} is {what}, which could not be put back"))
                     .in_file(path.as_str())
+                    .because(format!("It would go because of {}.", effect.origin().name))
                     .hint(format!("look at it with `ls -l {path}` and move it away")),
             );
         }

@@ -280,6 +280,13 @@ fn stage_back(
                 target: target.clone(),
                 owner: Some(*owner),
             },
+            NodeState::Special { kind, mode, owner } => Shape::Special {
+                kind: *kind,
+                attributes: Attributes {
+                    owner: Some(*owner),
+                    ..Attributes::mode(*mode)
+                },
+            },
             NodeState::Absent | NodeState::Other { .. } => continue,
         };
         let write = Write {

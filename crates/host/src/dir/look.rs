@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 
 use bootlace_engine::port::Stat;
 use bootlace_model::ids::{Digest, Hashing};
-use bootlace_model::node::Owner;
+use bootlace_model::node::{Owner, SpecialKind};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -40,6 +40,16 @@ impl RealDir {
                     Ok(target) => Stat::Link { target, owner },
                     Err(_) => Stat::Other("a link whose target is not UTF-8".into()),
                 },
+            },
+            FileType::Fifo => Stat::Special {
+                kind: SpecialKind::Pipe,
+                mode,
+                owner,
+            },
+            FileType::Socket => Stat::Special {
+                kind: SpecialKind::Socket,
+                mode,
+                owner,
             },
             kind => Stat::Other(noun(kind).into()),
         }))

@@ -4,8 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use bootlace_engine::port::HostError;
-use bootlace_model::node::Attributes;
-use rustix::fs::{AtFlags, Mode, OFlags};
+use bootlace_model::node::{Attributes, SpecialKind};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::RealDir;
@@ -57,6 +57,30 @@ impl RealDir {
                 if self.inherits_group {
                     attributes.owner.get_or_insert_with(attributes::identity);
                 }
+                attributes::replace(&made, &attributes)
+            })
+            .map_err(CreateError::Begun)
+    }
+
+    /// Creates a pipe or a socket with its attributes.
+    pub(super) fn make_special(
+        &self,
+        name: &str,
+        kind: SpecialKind,
+        attributes: &Attributes,
+    ) -> Result<(), CreateError> {
+        let kind = match kind {
+            SpecialKind::Pipe => FileType::Fifo,
+            SpecialKind::Socket => FileType::Socket,
+        };
+        // Nobody else may open it before it has its owner.
+        let narrow = Mode::from_raw_mode(attributes.mode & 0o600);
+        rustix::fs::mknodat(&self.handle, name, kind, narrow, 0).map_err(CreateError::NotBegun)?;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.handle, name, flags, Mode::empty())
+            .and_then(|made| {
+                let mut attributes = attributes.clone();
+                attributes.owner.get_or_insert_with(attributes::identity);
                 attributes::replace(&made, &attributes)
             })
             .map_err(CreateError::Begun)

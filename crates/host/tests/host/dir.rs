@@ -3,13 +3,13 @@
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt as _;
 
 use bootlace_engine::port::{Host as _, HostError, Stat};
 use bootlace_host::RealHost;
-use bootlace_model::node::{Attributes, Owner};
+use bootlace_model::node::{Attributes, Owner, SpecialKind};
 use rustix::fs::{CWD, FileType, Mode};
 
 use crate::world::{World, again, assert_passes, is_root, kind, path};
@@ -93,18 +93,28 @@ fn every_kind_of_thing_is_told_apart() {
     dir.create_dir("folder", &Attributes::mode(0o711)).unwrap();
     dir.create_link("link", "nowhere/../x").unwrap();
     symlink(OsStr::from_bytes(b"\xff"), real.join("odd")).unwrap();
-    rustix::fs::mknodat(CWD, real.join("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let mode = Attributes::mode(0o662);
+    dir.create_special("pipe", SpecialKind::Pipe, &mode)
+        .unwrap();
     let _socket = UnixListener::bind(real.join("socket")).unwrap();
+    dir.create_special("made", SpecialKind::Socket, &mode)
+        .unwrap();
+    let error = dir.create_special("file", SpecialKind::Pipe, &mode);
+    assert_eq!(kind(&error.unwrap_err()), ErrorKind::AlreadyExists);
+    let bits = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(real.join("socket"), bits).unwrap();
     let owner = world.host.identity();
     let other = |what: &str| Stat::Other(what.into());
+    let special = |kind, mode| Stat::Special { kind, mode, owner };
     let (size, mode, target) = (5, 0o640, "nowhere/../x".to_owned());
     for (name, expected) in [
         ("file", Stat::File { size, mode, owner }),
         ("folder", Stat::Directory { mode: 0o711, owner }),
         ("link", Stat::Link { target, owner }),
         ("odd", other("a link whose target is not UTF-8")),
-        ("pipe", other("a pipe")),
-        ("socket", other("a socket")),
+        ("pipe", special(SpecialKind::Pipe, 0o662)),
+        ("socket", special(SpecialKind::Socket, 0o640)),
+        ("made", special(SpecialKind::Socket, 0o662)),
     ] {
         assert_eq!(dir.stat(name).unwrap(), Some(expected), "{name}");
     }

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use bootlace_engine::port::{Dir, FileIdentity, Host as _, HostResult, Stat};
-use bootlace_model::node::{Attributes, Owner, Xattrs};
+use bootlace_model::node::{Attributes, Owner, SpecialKind, Xattrs};
 use bootlace_model::path::TargetPath;
 
 use crate::world::{World, kind, path};
@@ -94,6 +94,9 @@ impl Dir for Stranger {
         Ok(())
     }
     fn create_dir(&self, _: &str, _: &Attributes) -> HostResult<()> {
+        Ok(())
+    }
+    fn create_special(&self, _: &str, _: SpecialKind, _: &Attributes) -> HostResult<()> {
         Ok(())
     }
     fn create_link(&self, _: &str, _: &str) -> HostResult<()> {

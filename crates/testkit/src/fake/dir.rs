@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bootlace_engine::port::{Dir, FileIdentity, HostError, HostResult, Stat};
-use bootlace_model::node::{Attributes, Owner, Xattrs};
+use bootlace_model::node::{Attributes, Owner, SpecialKind, Xattrs};
 use bootlace_model::path::TargetPath;
 
 use super::errno::Errno;
@@ -104,6 +104,11 @@ impl Dir for FakeDir {
                     target: target.clone(),
                     owner,
                 },
+                Kind::Special(kind) => Stat::Special {
+                    kind: *kind,
+                    mode,
+                    owner,
+                },
             }))
         })
     }
@@ -199,6 +204,27 @@ impl Dir for FakeDir {
         self.look("look at", name, |state| {
             let inode = state.disk.lookup(self.ino, name)?;
             Ok(inode.map(|inode| FileIdentity { device: 1, inode }))
+        })
+    }
+
+    fn create_special(
+        &self,
+        name: &str,
+        kind: SpecialKind,
+        attributes: &Attributes,
+    ) -> HostResult<()> {
+        self.change_in_parts(OperationKind::Create, name, |state, pass| {
+            if pass.is_tidied_up() {
+                return Ok(());
+            }
+            let narrow = Meta::new(attributes.mode & 0o600, IDENTITY);
+            let ino = state.disk.create_special(self.ino, name, kind, narrow)?;
+            let most = if pass.is_partial() {
+                state.parts.index(2)
+            } else {
+                usize::MAX
+            };
+            give(state, ino, attributes, most)
         })
     }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bootlace_model::node::{Attributes, Owner};
+use bootlace_model::node::{Attributes, Owner, SpecialKind};
 
 use super::errno::Errno;
 use super::inode::{Data, Ino, Inode, Kind, Layered, Meta, MetaChange, Moment, NameChange, Names};
@@ -67,6 +67,7 @@ impl Disk {
             Kind::File(data) => Ok(&data.now),
             Kind::Directory(_) => Err(Errno::EISDIR),
             Kind::Link(_) => Err(Errno::ELOOP),
+            Kind::Special(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -89,6 +90,17 @@ impl Disk {
             Kind::Directory(Layered::new(Names::default())),
             meta,
         )
+    }
+
+    /// Creates a pipe or a socket that must not exist.
+    pub(crate) fn create_special(
+        &mut self,
+        dir: Ino,
+        name: &str,
+        kind: SpecialKind,
+        meta: Meta,
+    ) -> Result<Ino, Errno> {
+        self.add(dir, name, Kind::Special(kind), meta)
     }
 
     /// Creates a symbolic link that must not exist.
@@ -195,7 +207,9 @@ impl Disk {
                 (Kind::Directory(names), true) if !names.now.is_empty() => {
                     return Err(Errno::ENOTEMPTY);
                 }
-                (Kind::File(_) | Kind::Link(_), true) => return Err(Errno::ENOTDIR),
+                (Kind::File(_) | Kind::Link(_) | Kind::Special(_), true) => {
+                    return Err(Errno::ENOTDIR);
+                }
                 _ => self.inode_mut(replaced)?.linked = false,
             }
         }
@@ -262,6 +276,7 @@ impl Disk {
             Kind::File(data) => Ok(data),
             Kind::Directory(_) => Err(Errno::EISDIR),
             Kind::Link(_) => Err(Errno::ELOOP),
+            Kind::Special(_) => Err(Errno::EINVAL),
         }
     }
 

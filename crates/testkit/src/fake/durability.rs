@@ -99,13 +99,13 @@ impl Disk {
         inode.meta.sync();
         match &mut inode.kind {
             Kind::File(data) => data.sync(),
-            Kind::Link(_) => {}
+            Kind::Link(_) | Kind::Special(_) => {}
             Kind::Directory(names) => {
                 names.sync();
                 let below: Vec<Ino> = names.now.iter().map(|(_, ino)| ino).collect();
                 for ino in below {
                     let inode = self.inode_mut(ino)?;
-                    let link = matches!(inode.kind, Kind::Link(_));
+                    let link = matches!(inode.kind, Kind::Link(_) | Kind::Special(_));
                     let folder = matches!(inode.kind, Kind::Directory(_));
                     if link || folder && inode.fresh {
                         inode.meta.sync();
@@ -137,7 +137,7 @@ impl Disk {
             match &mut inode.kind {
                 Kind::File(data) => data.sync(),
                 Kind::Directory(names) => names.sync(),
-                Kind::Link(_) => {}
+                Kind::Link(_) | Kind::Special(_) => {}
             }
         }
     }
@@ -157,7 +157,7 @@ impl Disk {
             match &mut inode.kind {
                 Kind::File(data) => data.cut(|_, new| weather.tears(new)),
                 Kind::Directory(names) => names.cut(|at| weather.keeps(at, until)),
-                Kind::Link(_) => {}
+                Kind::Link(_) | Kind::Special(_) => {}
             }
         }
         self.drop_unreachable();

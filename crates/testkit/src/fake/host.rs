@@ -282,6 +282,7 @@ fn entries(state: &State) -> BTreeMap<TargetPath, Entry> {
         let kind = match &inode.kind {
             Kind::File(data) => EntryKind::File(data.now.clone()),
             Kind::Link(target) => EntryKind::Link(target.clone()),
+            Kind::Special(kind) => EntryKind::Other(kind.noun().into()),
             Kind::Directory(names) => {
                 // The disk takes no name that a path could not have.
                 let below = names.now.iter();

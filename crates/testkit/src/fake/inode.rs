@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bootlace_model::node::{Attributes, Owner};
+use bootlace_model::node::{Attributes, Owner, SpecialKind};
 
 /// Numbers an inode; never used twice.
 pub(crate) type Ino = u64;
@@ -220,6 +220,7 @@ pub(crate) enum Kind {
     File(Data),
     Directory(Layered<Names, NameChange>),
     Link(String),
+    Special(SpecialKind),
 }
 
 /// An inode.

@@ -69,6 +69,7 @@ impl State {
         let ino = self.disk.must_lookup(dir, name)?;
         match self.disk.inode(ino)?.kind {
             Kind::Link(_) => Err(Errno::ELOOP),
+            Kind::Special(_) => Err(Errno::EINVAL),
             _ => self.disk.sync(ino),
         }
     }

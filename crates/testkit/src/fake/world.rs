@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bootlace_engine::port::{HostError, HostResult};
-use bootlace_model::node::{Attributes, Owner};
+use bootlace_model::node::{Attributes, Owner, SpecialKind};
 use bootlace_model::path::TargetPath;
 
 use super::disk::{Disk, ROOT};
@@ -142,6 +142,21 @@ impl World<'_> {
         self.change(path, move |disk| {
             disk.create_link(dir, &name, &target, IDENTITY).map(|_| ())
         })
+    }
+
+    /// Makes a pipe or a socket where nothing is.
+    pub fn make_special(
+        &mut self,
+        path: &str,
+        kind: SpecialKind,
+        attributes: &Attributes,
+    ) -> HostResult<()> {
+        let (dir, name) = self.make_holding(path)?;
+        self.change(path, move |disk| {
+            disk.create_special(dir, &name, kind, Meta::new(0o600, IDENTITY))
+                .map(|_| ())
+        })?;
+        self.set_attributes(path, attributes)
     }
 
     /// Gives something another owner; a link is not followed.
