@@ -54,7 +54,7 @@ pub(super) const STEP: IgnitionStep = IgnitionStep {
 };
 
 fn yields(settings: &Settings) -> Vec<Ask> {
-    let places = entries::places(wishes(settings));
+    let places = entries::places(wishes(settings), &settings.paths.state);
     vec![TARGET.from(Probe::Survey(places))]
 }
 

@@ -11,7 +11,6 @@ use bootlace_model::effect::{
 };
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::Facts;
-use bootlace_model::fault::Fault;
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 use bootlace_model::provision::{Provision, Unit};
@@ -104,9 +103,25 @@ fn preset(survey: &Survey, text: String, origin: &Origin) -> Result<Effect, Plan
         findings.add(origin, what, "move what is in the way");
     }
     let real = survey.real(&path).clone();
-    let tree = Tree::new(survey);
+    let mut tree = Tree::new(survey);
+    let there = tree.get(&real);
+    match (&there, tree.make_parents(&real)) {
+        (None | Some(Seen::File { .. }), Ok(_)) => {}
+        (None, Err(why)) => {
+            let what = format!("{path}, by which units are enabled, cannot be made: {why}");
+            findings.add(origin, what, "move what is in the way");
+        }
+        (Some(other), _) => {
+            let what = format!(
+                "{real}, by which units are enabled, shall be a file, but {} is there",
+                other.noun()
+            );
+            findings.add(origin, what, format!("move {real} away"));
+        }
+    }
+    findings.refuse()?;
     let origin = origin.clone();
-    match tree.get(&real) {
+    match there {
         Some(Seen::File {
             mode,
             owner,
@@ -121,20 +136,12 @@ fn preset(survey: &Survey, text: String, origin: &Origin) -> Result<Effect, Plan
             },
             origin,
         })),
-        None => {
-            findings.refuse()?;
-            Ok(Effect::PutFile(PutFile {
-                path: real,
-                body: Body::text(text),
-                attributes: Attributes::mode(0o644),
-                origin,
-            }))
-        }
-        Some(other) => {
-            let message = format!("{real} shall be a file, but {} is there", other.noun());
-            let fault = Fault::bad_input(message).in_file(real.as_str());
-            Err(fault.hint(format!("move {real} away")).into())
-        }
+        _ => Ok(Effect::PutFile(PutFile {
+            path: real,
+            body: Body::text(text),
+            attributes: Attributes::mode(0o644),
+            origin,
+        })),
     }
 }
 

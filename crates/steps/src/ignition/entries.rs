@@ -20,8 +20,11 @@ use super::tree::{Tree, after_chown, folder_mode};
 /// The mode of a new file if the config says nothing.
 const FILE_MODE: u32 = 0o644;
 
+/// The longest target, in bytes, that a link can have.
+const LONGEST: usize = 4095;
+
 /// Lists what has to be known of the target.
-pub(super) fn places(wishes: &Provision) -> Places {
+pub(super) fn places(wishes: &Provision, state: &TargetPath) -> Places {
     let mut places = Places::default();
     let path = |text: &str| TargetPath::new(text).ok();
     places.paths.extend(
@@ -49,6 +52,9 @@ pub(super) fn places(wishes: &Provision) -> Places {
         } else if let Some(existing) = hard_target(&link.target) {
             places.pairs.push((path, existing));
         }
+    }
+    if places != Places::default() {
+        places.paths.push(state.clone());
     }
     places
 }
@@ -79,8 +85,10 @@ pub(super) fn decide(
     wishes: &Provision,
     survey: &Survey,
     accounts: &Accounts,
+    state: &TargetPath,
 ) -> Result<Vec<Effect>, PlanError> {
     let mut work = Work {
+        state: survey.real(state),
         tree: Tree::new(survey),
         names: Names::new(wishes, accounts),
         findings: Findings::default(),
@@ -128,6 +136,8 @@ impl<'a> Wish<'a> {
 }
 
 struct Work<'a> {
+    /// Where the record of the run lies, by which everything is taken back.
+    state: &'a TargetPath,
     tree: Tree<'a>,
     names: Names<'a>,
     findings: Findings,
@@ -149,6 +159,7 @@ impl<'a> Work<'a> {
             let Some(real) = self.real(entry) else {
                 continue;
             };
+            self.spare_record(wish, &real);
             if let Some(other) = known.insert(real.clone(), &entry.path) {
                 let what = format!(
                     "{} and {other} are the same place: links lead both to {real}",
@@ -161,6 +172,21 @@ impl<'a> Work<'a> {
         }
         items.sort_by_key(|item| (item.wish.is_hard(), depth(item)));
         items
+    }
+
+    /// Refuses an entry that would replace the record of the run, or write into it.
+    fn spare_record(&mut self, wish: Wish<'_>, real: &TargetPath) {
+        let entry = wish.entry();
+        let keeps = matches!(wish, Wish::Directory(_)) && !entry.overwrite;
+        let is_inside = real != self.state && real.below(self.state).is_some();
+        if is_inside || self.state.below(real).is_some() && !keeps {
+            let what = format!(
+                "{} would replace what lies in {}, where the record of this run is kept",
+                entry.path, self.state
+            );
+            let hint = "choose another path, or keep the record elsewhere with --state";
+            self.findings.add(&entry.origin, what, hint);
+        }
     }
 
     fn real(&mut self, entry: &Entry) -> Option<TargetPath> {
@@ -221,13 +247,17 @@ impl<'a> Work<'a> {
             Wish::File(_) => true,
             Wish::Link(link) => !link.hard,
         };
-        let is_odd = matches!(there, Seen::Other { .. });
+        if let Seen::Other { what } = &there {
+            let path = &item.wish.entry().path;
+            let what = format!("{path} is {what}, which could not be put back");
+            let hint = format!("move {path} away if it may go, or take the entry out");
+            self.findings.add(&item.wish.entry().origin, what, hint);
+        }
         let was_there = self.tree.survey.nodes.contains_key(&item.real);
-        if was_there && (!at_once || is_odd || matches!(there, Seen::Directory { .. })) {
-            let forget = is_odd.then(|| format!("{} cannot be kept", there.noun()));
+        if was_there && (!at_once || matches!(there, Seen::Directory { .. })) {
             self.drops.push(Effect::DropPath(DropPath {
                 path: item.real.clone(),
-                forget,
+                forget: None,
                 origin: item.wish.entry().origin.clone(),
             }));
         }
@@ -363,6 +393,15 @@ impl<'a> Work<'a> {
             }
             Some(other) => return self.in_the_way(entry, &other, "a link"),
         }
+        if link.target.is_empty() || link.target.len() > LONGEST || link.target.contains('\0') {
+            let what = format!(
+                "{} cannot be a link: no link can lead to {}",
+                entry.path,
+                shown(&link.target)
+            );
+            let hint = "give it a target of one to 4095 bytes, without a NUL byte";
+            return self.findings.add(&entry.origin, what, hint);
+        }
         let anyway = self.led_to(real, link);
         let owner = self.names.owner(entry, anyway, &mut self.findings);
         let target = link.target.clone();
@@ -463,6 +502,14 @@ impl<'a> Work<'a> {
         );
         let hint = "set \"overwrite\": true to replace it with all that is in it";
         self.findings.add(&entry.origin, what, hint);
+    }
+}
+
+/// Quotes the target of a link, but not all of one that is too long.
+fn shown(target: &str) -> String {
+    match target.char_indices().nth(60) {
+        None => format!("{target:?}"),
+        Some((end, _)) => format!("{:?}… of {} bytes", &target[..end], target.len()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `write-files`: folders, files and links.
 
+use std::collections::HashSet;
+
 use bootlace_model::config::Settings;
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::{Ask, Facts};
@@ -54,7 +56,7 @@ fn yields(settings: &Settings) -> Vec<Ask> {
 
 fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let (target, accounts) = (facts.get(&TARGET)?, facts.get(&ACCOUNTS)?);
-    let effects = entries::decide(wishes(settings), &target, &accounts)?;
+    let effects = entries::decide(wishes(settings), &target, &accounts, &settings.paths.state)?;
     Ok(Decision::Do(effects))
 }
 
@@ -73,7 +75,13 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
 }
 
 fn claims(wishes: &Provision) -> Vec<Claim> {
-    let path = |text: &str| TargetPath::new(text).ok();
+    let replaced = replaced(wishes);
+    // What lies below may lie elsewhere by now: the way to it was followed before it was replaced.
+    let stays = |path: &TargetPath| {
+        let mut above = std::iter::successors(path.parent(), TargetPath::parent);
+        replaced.is_empty() || !above.any(|above| replaced.contains(above.as_str()))
+    };
+    let path = |text: &str| TargetPath::new(text).ok().filter(stays);
     let directories = wishes.directories.iter();
     let directories = directories.filter_map(|it| {
         Some(Claim::Directory {
@@ -90,6 +98,16 @@ fn claims(wishes: &Provision) -> Vec<Claim> {
     });
     // A link that was there may say the same in other words, so links are left to drift detection.
     directories.chain(files).collect()
+}
+
+/// Lists the paths at which something else is put, whatever is there.
+fn replaced(wishes: &Provision) -> HashSet<&str> {
+    let directories = wishes.directories.iter().map(|it| &it.entry);
+    let files = wishes.files.iter().map(|it| &it.entry);
+    let links = wishes.links.iter().map(|it| &it.entry);
+    let entries = directories.chain(files).chain(links);
+    let replaced = entries.filter(|entry| entry.overwrite);
+    replaced.map(|entry| entry.path.as_str()).collect()
 }
 
 /// Returns what a file must hold, if the config says all of it and nothing is added later.
