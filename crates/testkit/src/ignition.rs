@@ -10,6 +10,7 @@
 //! | [`outcome`] | what a config made of a root, compared |
 //! | [`real`] | real Ignition, where it cannot do harm |
 //! | [`row`] | many cases by one seed |
+//! | [`secure`] | the same over https, by an authority of its own |
 //! | [`server`] | a server on this computer, for contents that come from elsewhere |
 
 pub mod config;
@@ -19,6 +20,7 @@ pub mod outcome;
 pub mod real;
 pub mod root;
 pub mod row;
+pub mod secure;
 pub mod server;
 pub mod spoil;
 mod words;

@@ -9,6 +9,7 @@
     reason = "a test runs the program that it compares with, and may fail loudly"
 )]
 
+mod sources;
 mod trees;
 
 use std::path::{Path, PathBuf};

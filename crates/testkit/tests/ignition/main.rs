@@ -8,9 +8,12 @@
 )]
 
 mod accounts;
+mod bad_input;
 mod cases;
+mod hostile;
 mod life;
 mod server;
 mod sources;
+mod traps;
 mod units;
 mod world;

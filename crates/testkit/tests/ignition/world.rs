@@ -41,6 +41,11 @@ impl Root {
         self.folder.path().join("root")
     }
 
+    /// Returns the folder that holds the root, and the state beside it.
+    pub(crate) fn around(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Returns where a path lies.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.root().join(path.trim_start_matches('/'))
@@ -94,8 +99,12 @@ impl Root {
 
     /// Applies a config, as the command does.
     pub(crate) fn apply(&self, config: impl AsRef<[u8]>) -> Result<RunReport, Fault> {
-        let settings = self.settings(config.as_ref())?;
-        self.with(&settings, |engine| {
+        self.apply_with(&self.settings(config.as_ref())?)
+    }
+
+    /// Applies a config that was read.
+    pub(crate) fn apply_with(&self, settings: &Settings) -> Result<RunReport, Fault> {
+        self.with(settings, |engine| {
             engine.plan()?;
             engine.run_or_take_back()
         })
@@ -103,8 +112,12 @@ impl Root {
 
     /// Plans a config.
     pub(crate) fn plan(&self, config: impl AsRef<[u8]>) -> Result<PlanView, Fault> {
-        let settings = self.settings(config.as_ref())?;
-        self.with(&settings, |engine| engine.plan())
+        self.plan_with(&self.settings(config.as_ref())?)
+    }
+
+    /// Plans a config that was read.
+    pub(crate) fn plan_with(&self, settings: &Settings) -> Result<PlanView, Fault> {
+        self.with(settings, |engine| engine.plan())
     }
 
     /// Verifies the newest run.
