@@ -40,7 +40,7 @@ impl StepWork<'_> {
                 break;
             }
             let paths = touches(&folders, effect)?;
-            if paths.iter().any(|path| touched.contains(path)) {
+            if paths.iter().any(|path| touched.contains(path)) || continues(effect, &touched) {
                 break;
             }
             let (n, before) = match past.left_open(effect) {
@@ -160,6 +160,11 @@ fn joins(group: &[Taken<'_>], effect: &Effect) -> bool {
     };
     let (of_group, of_effect) = (class(first.effect), class(effect));
     of_group == of_effect && of_group != Class::Alone && group.len() < LARGEST_GROUP
+}
+
+/// Tells whether an effect gives a further name to what others of its group only make.
+fn continues(effect: &Effect, touched: &HashSet<TargetPath>) -> bool {
+    matches!(effect, Effect::MakeHardLink(link) if touched.contains(&link.existing))
 }
 
 /// Looks at what an effect will change, and keeps the contents of files.

@@ -102,6 +102,22 @@ fn a_link_belongs_to_its_owner_where_folders_hand_their_group_down() {
 }
 
 #[test]
+fn hard_links_to_hard_links_of_the_same_config_go_again() {
+    let root = Root::new();
+    root.put("/srv/file", "x");
+    let config = storage(
+        r#""links": [{"path": "/srv/one", "target": "/srv/file", "hard": true},
+                     {"path": "/srv/two", "target": "/srv/one", "hard": true},
+                     {"path": "/srv/three", "target": "/srv/two", "hard": true}]"#,
+    );
+    applied(&root, &config, || {
+        let links = fs::metadata(root.at("/srv/three")).unwrap().nlink();
+        assert_eq!(links, 4);
+        assert!(root.verify(&config).unwrap().ok);
+    });
+}
+
+#[test]
 fn what_is_below_a_file_is_refused_by_name() {
     let root = Root::new();
     root.put("/srv/file", "x");
