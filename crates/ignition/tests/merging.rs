@@ -192,3 +192,86 @@ fn version_2_2_is_written_for_old_clients() {
     });
     assert_eq!(config.to_version(Version::V2_2).unwrap(), expected);
 }
+
+#[test]
+fn disks_and_what_lies_on_them_are_written_for_old_clients() {
+    let config = config(
+        "x",
+        &of_version(
+            "3.4.0",
+            json!({
+                "ignition": {"security": {"tls": {"certificateAuthorities": [{"source": "data:,ca"}]}}},
+                "storage": {
+                    "disks": [{"device": "/dev/sda", "wipeTable": true, "partitions": [
+                        {"label": "var", "number": 1, "sizeMiB": 0}]}],
+                    "raid": [{"name": "data", "level": "raid1", "devices": ["/dev/sdb", "/dev/sdc"]}],
+                    "filesystems": [
+                        {"device": "/dev/sda1", "format": "xfs", "path": "/var", "wipeFilesystem": true},
+                        {"device": "/dev/md/data", "format": "ext4", "path": "/var/data", "label": "data"},
+                    ],
+                    "files": [
+                        {"path": "/var/data/a", "contents": {"source": "data:,a"}},
+                        {"path": "/various", "contents": {"source": "data:,b"}},
+                    ],
+                    "directories": [{"path": "/var/folder"}],
+                    "links": [{"path": "/var/link", "target": "/var/folder", "hard": false},
+                        {"path": "/var/data/b", "target": "/var/data/a", "hard": true}],
+                },
+            }),
+        ),
+    );
+    let expected = json!({
+        "ignition": {"version": "2.2.0",
+            "security": {"tls": {"certificateAuthorities": [{"source": "data:,ca"}]}}},
+        "storage": {
+            "disks": [{"device": "/dev/sda", "wipeTable": true, "partitions": [{"label": "var", "number": 1}]}],
+            "raid": [{"name": "data", "level": "raid1", "devices": ["/dev/sdb", "/dev/sdc"]}],
+            "filesystems": [
+                {"name": "filesystem-0", "mount": {"device": "/dev/sda1", "format": "xfs", "wipeFilesystem": true}},
+                {"name": "filesystem-1", "mount": {"device": "/dev/md/data", "format": "ext4", "label": "data"}},
+            ],
+            "files": [
+                {"filesystem": "filesystem-1", "path": "/a", "overwrite": false, "contents": {"source": "data:,a"}},
+                {"filesystem": "root", "path": "/various", "overwrite": false, "contents": {"source": "data:,b"}},
+            ],
+            "directories": [{"filesystem": "filesystem-0", "path": "/folder", "overwrite": false}],
+            "links": [
+                {"filesystem": "filesystem-0", "path": "/link", "overwrite": false, "target": "/var/folder", "hard": false},
+                {"filesystem": "filesystem-1", "path": "/b", "overwrite": false, "target": "/a", "hard": true},
+            ],
+        },
+    });
+    assert_eq!(config.to_version(Version::V2_2).unwrap(), expected);
+}
+
+#[test]
+fn what_2_2_cannot_say_about_disks_is_refused_by_name() {
+    let config = config(
+        "x",
+        &of_version(
+            "3.4.0",
+            json!({"storage": {
+                "disks": [{"device": "/dev/sda", "partitions": [
+                    {"number": 1, "label": "a", "sizeMiB": 100},
+                    {"number": 2, "shouldExist": false, "wipePartitionEntry": true}]}],
+                "filesystems": [{"device": "/dev/sdb", "format": "xfs", "path": "/var", "mountOptions": ["ro"]}],
+                "luks": [{"name": "l", "device": "/dev/sdc", "clevis": {"tpm2": true}}],
+            }}),
+        ),
+    );
+    let lost = config.to_version(Version::V2_2).unwrap_err();
+    let lost: Vec<String> = lost
+        .iter()
+        .map(|lost| format!("{}: {}", lost.place.path, lost.why))
+        .collect();
+    assert_eq!(
+        lost,
+        [
+            "storage.luks: 2.2.0 has no luks",
+            "storage.disks.0.partitions.0: 2.2.0 counts sectors of a disk, not MiB",
+            "storage.disks.0.partitions.1: 2.2.0 cannot remove partitions",
+            "storage.disks.0.partitions.1: 2.2.0 cannot replace single partitions",
+            "storage.filesystems.0: 2.2.0 has no mountOptions",
+        ]
+    );
+}

@@ -1,28 +1,22 @@
 //! Spec 2.2, for clients that know nothing younger: what it can say is written, the rest refused.
 //!
-//! It names the root filesystem in every entry, has one `append` flag instead of a list, and
-//! overwrites files unless told otherwise.
+//! It names a filesystem in every entry, has one `append` flag instead of a list, and overwrites
+//! files unless told otherwise.
+
+mod disks;
 
 use serde_json::{Map, Value as Json, json};
+
+use disks::{Mounted, home};
 
 use super::Inexpressible;
 use crate::node::{Node, Step};
 
-/// Fields of a config that have no place in 2.2, or would need a disk to mean the same.
-const LACKING: [(&[&str], &str); 7] = [
+/// Fields of a config that have no place in 2.2.
+const LACKING: [(&[&str], &str); 3] = [
     (&["kernelArguments"], "2.2.0 has no kernelArguments"),
     (&["ignition", "proxy"], "2.2.0 has no proxy"),
     (&["storage", "luks"], "2.2.0 has no luks"),
-    (&["storage", "disks"], "disks are not translated to 2.2.0"),
-    (&["storage", "raid"], "raid is not translated to 2.2.0"),
-    (
-        &["storage", "filesystems"],
-        "filesystems are not translated to 2.2.0",
-    ),
-    (
-        &["ignition", "security"],
-        "authorities are not translated to 2.2.0",
-    ),
 ];
 
 /// Writes a config in 2.2.
@@ -35,6 +29,7 @@ pub(super) fn down(root: &Node) -> Result<Json, Vec<Inexpressible>> {
         }
     }
     writer.path.clear();
+    writer.find_mounted(root);
     let config = json!({
         "ignition": writer.ignition(root),
         "passwd": writer.passwd(root),
@@ -52,6 +47,8 @@ pub(super) fn down(root: &Node) -> Result<Json, Vec<Inexpressible>> {
 struct Writer {
     path: Vec<Step>,
     lost: Vec<Inexpressible>,
+    /// The filesystems to which entries can belong.
+    mounted: Vec<Mounted>,
 }
 
 impl Writer {
@@ -104,6 +101,7 @@ impl Writer {
         json!({
             "version": "2.2.0",
             "config": {"append": append, "replace": replace},
+            "security": self.security(root),
             "timeouts": timeouts,
         })
     }
@@ -162,13 +160,20 @@ impl Writer {
 
     fn storage(&mut self, root: &Node) -> Json {
         let files = self.each(root, &["storage", "files"], Self::file);
-        let directories = self.each(root, &["storage", "directories"], |_, directory| {
-            vec![entry(directory, &["mode"]).into()]
+        let directories = self.each(root, &["storage", "directories"], |writer, directory| {
+            vec![writer.entry(directory, &["mode"]).into()]
         });
-        let links = self.each(root, &["storage", "links"], |_, link| {
-            vec![entry(link, &["hard", "target"]).into()]
+        let links = self.each(root, &["storage", "links"], |writer, link| {
+            vec![writer.link(link)]
         });
-        json!({"files": files, "directories": directories, "links": links})
+        json!({
+            "disks": self.disks(root),
+            "raid": self.raid(root),
+            "filesystems": self.filesystems(root),
+            "files": files,
+            "directories": directories,
+            "links": links,
+        })
     }
 
     /// Writes a file, and each thing that is appended to it as an entry of its own.
@@ -179,7 +184,7 @@ impl Writer {
         let source = contents.and_then(|contents| contents.text("source"));
         match (contents, source) {
             (Some(contents), Some(_)) => {
-                let mut whole = entry(file, &["mode"]);
+                let mut whole = self.entry(file, &["mode"]);
                 whole.insert("contents".into(), self.resource(contents));
                 written.push(whole.into());
             }
@@ -190,7 +195,7 @@ impl Writer {
             _ => {}
         }
         for part in append {
-            let mut more = entry(file, &["mode"]);
+            let mut more = self.entry(file, &["mode"]);
             more.remove("overwrite");
             more.insert("append".into(), true.into());
             more.insert("contents".into(), self.resource(part));
@@ -199,24 +204,41 @@ impl Writer {
         written
     }
 
+    fn link(&mut self, link: &Node) -> Json {
+        let mut written = self.entry(link, &["hard", "target"]);
+        if link.is_true("hard") {
+            let path = link.text("path").unwrap_or_default();
+            let target = link.text("target").unwrap_or_default();
+            let (here, (there, within)) =
+                (home(&self.mounted, path).0, home(&self.mounted, target));
+            written.insert("target".into(), within.into());
+            if here != there {
+                self.refuse(link, "2.2.0 makes hard links within one filesystem only");
+            }
+        }
+        written.into()
+    }
+
+    /// Writes what files, directories and links have in common, and some fields as they are.
+    fn entry(&self, node: &Node, names: &[&str]) -> Map<String, Json> {
+        let mut written = Map::new();
+        let (filesystem, path) = home(&self.mounted, node.text("path").unwrap_or_default());
+        written.insert("filesystem".into(), filesystem.into());
+        written.insert("path".into(), path.into());
+        // What is not said means no in 3.x, and yes for the files of 2.2.
+        written.insert("overwrite".into(), node.is_true("overwrite").into());
+        for name in ["user", "group"].iter().chain(names) {
+            if let Some(field) = node.get(name).filter(|field| !field.is_empty()) {
+                written.insert((*name).into(), field.to_json());
+            }
+        }
+        written
+    }
+
     fn systemd(&mut self, root: &Node) -> Json {
         let units = self.each(root, &["systemd", "units"], |_, unit| vec![unit.to_json()]);
         json!({"units": units})
     }
-}
-
-/// Writes what files, directories and links have in common, and some fields as they are.
-fn entry(node: &Node, names: &[&str]) -> Map<String, Json> {
-    let mut written = Map::new();
-    written.insert("filesystem".into(), "root".into());
-    // What is not said means no in 3.x, and yes for the files of 2.2.
-    written.insert("overwrite".into(), node.is_true("overwrite").into());
-    for name in ["path", "user", "group"].iter().chain(names) {
-        if let Some(field) = node.get(name).filter(|field| !field.is_empty()) {
-            written.insert((*name).into(), field.to_json());
-        }
-    }
-    written
 }
 
 fn step(name: &&'static str) -> Step {
