@@ -20,6 +20,9 @@ const PAGES: Generated = Generated {
     hint: "run `cargo run -p xtask -- reference` and commit what it writes",
 };
 
+/// The sequences, in the order of the page.
+const SEQUENCES: [&str; 2] = ["cluster", "ignition"];
+
 /// Stands on top of every page, for whoever would edit it.
 const NOTE: &str =
     "<!-- Written by `cargo run -p xtask -- reference`; changes made here are lost. -->\n\n";
@@ -32,7 +35,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 /// Returns the pages as they must be.
 fn generate(root: &Path) -> Result<Vec<File>, Failure> {
     let program = Program::new(root);
-    let explained = program.explain("cluster")?;
+    let explained = SEQUENCES.iter().map(|name| program.explain(name));
+    let explained = explained.collect::<Result<Vec<_>, _>>()?;
     let commands = cli::page(&|words| program.help(words))?;
     Ok(vec![
         ("steps.md", format!("{NOTE}{}", steps::page(&explained))),

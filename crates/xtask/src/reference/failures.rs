@@ -10,18 +10,20 @@ const INTRODUCTION: &str = "\
 What people met before, in the words of `bootlace explain`. A code is a name for ever. Some of these cannot
 happen here any more, and stand here because whoever comes from another tool looks for them; a wait that
 sees a line of one of them in a log ends at once, and puts the code in brackets behind the cause: `[F-30]`.
-Codes that begin with `N` are noise: they look like failures and are none.
+Codes that begin with `N` are noise: they look like failures and are none. Those of the sequence `ignition` begin with `I`.
 
-`bootlace explain cluster --only STEP -v` prints the causes and remedies of one step.
+`bootlace explain SEQUENCE --only STEP -v` prints the causes and remedies of one step.
 
 ";
 
 /// Lays the page out.
-pub(crate) fn page(view: &ExplainView) -> String {
+pub(crate) fn page(views: &[ExplainView]) -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str("| code | how it shows |\n|---|---|\n");
-    page.extend(view.failures.iter().map(row));
-    page.extend(view.failures.iter().map(|failure| section(view, failure)));
+    page.extend(views.iter().flat_map(|view| view.failures.iter().map(row)));
+    for view in views {
+        page.extend(view.failures.iter().map(|failure| section(view, failure)));
+    }
     page
 }
 
@@ -60,7 +62,7 @@ mod tests {
     #[test]
     fn a_code_is_a_section_that_names_its_steps() {
         let view = crate::samples::explained();
-        let page = page(&view);
+        let page = page(&[view]);
         for expected in [
             "| [F-01](#f-01) | it hangs |\n",
             "\n## F-01\n\n**Shows as** It hangs.\n\n**Cause** A \\<b\\>.\n\n**Do** `c`.\n",

@@ -9,7 +9,9 @@ use super::failures::anchor;
 use super::markdown::literal;
 
 const INTRODUCTION: &str = "\
-What `bootlace explain cluster` says of each step when there is no config. `ASSETS` is the asset
+# Steps
+
+What `bootlace explain SEQUENCE` says of each step when there is no config. `ASSETS` is the asset
 folder, `/opt/bootlace` below the root unless `--assets` names another. What is *looked at first* is looked at
 before anything is touched; each check can be left out by its name with `--ignore-preflight-errors`. The
 codes under *known failures* are explained in [known failures](failures.md).
@@ -17,8 +19,14 @@ codes under *known failures* are explained in [known failures](failures.md).
 ";
 
 /// Lays the page out.
-pub(crate) fn page(view: &ExplainView) -> String {
-    let mut page = format!("# Steps of `{}`\n\n{INTRODUCTION}", view.sequence);
+pub(crate) fn page(views: &[ExplainView]) -> String {
+    let chapters = views.iter().map(chapter);
+    let chapters: Vec<String> = chapters.collect();
+    format!("{INTRODUCTION}{}", chapters.join("\n"))
+}
+
+fn chapter(view: &ExplainView) -> String {
+    let mut page = format!("## The sequence `{}`\n\n", view.sequence);
     // A column that says the same of every step says nothing.
     let all_run = view.steps.iter().all(|step| step.built);
     let (title, rule) = if all_run {
@@ -50,7 +58,7 @@ fn line(page: &mut String, text: &str) {
 }
 
 fn section(page: &mut String, step: &ExplainedStep) {
-    line(page, &format!("\n## {}\n\n**{}.**", step.id, step.title));
+    line(page, &format!("\n### {}\n\n**{}.**", step.id, step.title));
     if !step.built {
         line(page, "*Not built yet: it explains itself and cannot run.*");
     }
@@ -163,10 +171,10 @@ mod tests {
 
     #[test]
     fn a_step_is_a_section_with_its_expectations_by_reason() {
-        let page = page(&explained());
+        let page = page(&[explained()]);
         for expected in [
             "| 1 | [second](#second) | Do it | explains itself |\n",
-            "\n## second\n\n**Do it.**\n*Not built yet",
+            "\n### second\n\n**Do it.**\n*Not built yet",
             "**Needs**\n\n- [first](#first)\n",
             "**Writes**\n\n- ASSETS/\\*.yaml\n",
             "```sh\ntouch x\n```\n",
