@@ -44,6 +44,10 @@ impl Places {
                 return target(Path::new(default), flag);
             };
             let source = resolve(given, flag)?;
+            if let Ok(inside) = source.strip_prefix(&root) {
+                // It has a name on the target, by which steps can tell that it is ours.
+                return target(&Path::new("/").join(inside), flag);
+            }
             let target = target(&source, flag)?;
             if root != Path::new("/") {
                 mounts.push(Mount {
@@ -177,7 +181,13 @@ mod tests {
         assert_eq!(below.mounts, []);
         assert_eq!(below.source(&below.paths.assets), root.join("opt/bootlace"));
 
-        let state = root.join("elsewhere/state");
+        let inside = root.join("inside/state");
+        let inside = places(&["--root", text, "--state", inside.to_str().unwrap()]).unwrap();
+        assert_eq!(inside.paths.state.as_str(), "/inside/state");
+        assert_eq!(inside.mounts, []);
+
+        let other = tempfile::tempdir().unwrap();
+        let state = other.path().canonicalize().unwrap().join("state");
         let beside = places(&["--root", text, "--state", state.to_str().unwrap()]).unwrap();
         assert_eq!(beside.paths.state.as_str(), state.to_str().unwrap());
         let mount = Mount {

@@ -9,9 +9,12 @@ use bootlace_model::step::{Choice, Sequence};
 use crate::args::Globals;
 
 /// Commands whose flags say where things lie.
-const PLACED: [&str; 11] = [
+const PLACED: [&str; 12] = [
     "explain", "plan", "run", "verify", "resume", "undo", "reset", "status", "log", "runs", "pki",
+    "ignition",
 ];
+/// Commands that are about the same run.
+const ON_RUN: [&str; 5] = ["verify", "resume", "undo", "status", "log"];
 /// Commands that are about a sequence.
 const ON_SEQUENCE: [&str; 8] = [
     "explain", "plan", "run", "verify", "resume", "undo", "status", "log",
@@ -25,6 +28,7 @@ pub(crate) struct Retype {
     places: Vec<String>,
     sequence: Option<String>,
     choice: Vec<String>,
+    run: Option<String>,
 }
 
 impl Retype {
@@ -50,6 +54,7 @@ impl Retype {
             places,
             sequence: None,
             choice: vec![],
+            run: None,
         }
     }
 
@@ -77,6 +82,11 @@ impl Retype {
                 self.choice.extend([flag.to_owned(), step.clone()]);
             }
         }
+    }
+
+    /// Remembers the run that was named: without it, the newest would be meant.
+    pub(crate) fn on_run(&mut self, run: Option<&str>) {
+        self.run = run.map(ToOwned::to_owned);
     }
 
     /// Returns the line for a command, such as `resume`, with all that belongs to it.
@@ -117,6 +127,12 @@ impl Retype {
         let chooses = |word: &&str| ["--from", "--to", "--only"].contains(word);
         if ON_CHOICE.contains(&command) && !rest.iter().any(chooses) {
             added.extend(self.choice.iter().map(String::as_str));
+        }
+        if let Some(run) = &self.run
+            && ON_RUN.contains(&command)
+            && !rest.contains(&"--run")
+        {
+            added.extend(["--run", run]);
         }
         let placed = |word: &&str| ["--config", "--root", "--state", "--assets"].contains(word);
         if PLACED.contains(&command) && !rest.iter().any(placed) {
@@ -179,6 +195,17 @@ mod tests {
             "see `bootlace config print-defaults`",
         ];
         assert_eq!(retype.complete_hints(fault).hints, wanted);
+    }
+
+    #[test]
+    fn the_run_that_was_named_stays_the_one_that_is_meant() {
+        let mut retype = retype(&["--root", "/r"]);
+        retype.on_run(Some("19700101T000000Z-cluster-beef"));
+        let undo = "bootlace undo cluster --force --run 19700101T000000Z-cluster-beef --root /r";
+        assert_eq!(retype.line("undo --force"), undo);
+        assert_eq!(retype.line("runs"), "bootlace runs --root /r");
+        let apply = "bootlace ignition apply FILE --root /r";
+        assert_eq!(retype.line("ignition apply FILE"), apply);
     }
 
     #[test]

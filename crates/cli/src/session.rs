@@ -109,6 +109,7 @@ impl Session {
         let sequence = wire::sequence(sequence)?;
         let choice = on.steps.choice();
         self.retype.on(sequence, &choice);
+        self.retype.on_run(on.run.as_deref());
         let mut options = Options::new(env!("CARGO_PKG_VERSION"));
         options.choice = choice;
         options.run = on.run.as_deref().map(run_id).transpose()?;

@@ -10,7 +10,7 @@ use bootlace_model::ids::Digest;
 use bootlace_model::record::{LINE_VERSION, Line, Record};
 use bootlace_model::replay::RunState;
 pub(crate) use line::encode;
-pub(crate) use read::{Damage, ReadJournal, has_first_line, read_journal};
+pub(crate) use read::{Damage, ReadJournal, has_first_line, last_line, read_journal};
 
 use crate::port::{Host, LogFile, LogSync};
 

@@ -1,5 +1,7 @@
 //! `resume`: goes on with a run, unless what it was begun with has changed.
 
+use std::cell::RefCell;
+
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::RunId;
 use bootlace_model::record::{Outcome, Record};
@@ -33,8 +35,8 @@ impl Engine<'_> {
         store: &Store<'_>,
         run: &RunId,
         state: &RunState,
-        goal: &Choice,
-        chosen: &[usize],
+        (goal, chosen): (&Choice, &[usize]),
+        begun: &RefCell<Option<RunId>>,
     ) -> Result<RunReport, Fault> {
         if state.undoing {
             return Err(half_undone(run, self.sequence.name));
@@ -57,8 +59,9 @@ impl Engine<'_> {
         if open.journal.with_state(|now| now != state) {
             // Another process worked on it between the look and the lock, so judge again.
             drop(open);
-            return self.run_towards(goal);
+            return self.run_noting(goal, begun);
         }
+        begun.replace(Some(run.clone()));
         // Every step that stands becomes outdated by it: a crash must not make it count as done.
         let config = self.options.replan.then(|| self.config());
         open.journal.write(

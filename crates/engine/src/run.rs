@@ -1,8 +1,10 @@
 //! `run`: performs the plan, from the beginning or from where an earlier process left off.
 
+use std::cell::RefCell;
+
 use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_model::ids::StepId;
+use bootlace_model::ids::{RunId, StepId};
 use bootlace_model::record::{Outcome, Record};
 use bootlace_model::step::Choice;
 
@@ -20,6 +22,15 @@ impl Engine<'_> {
 
     /// Performs the plan of the steps that a goal names.
     pub(crate) fn run_towards(&self, goal: &Choice) -> Result<RunReport, Fault> {
+        self.run_noting(goal, &RefCell::new(None))
+    }
+
+    /// Like [`Engine::run_towards`], and notes the run once it is this call's to work on.
+    pub(crate) fn run_noting(
+        &self,
+        goal: &Choice,
+        begun: &RefCell<Option<RunId>>,
+    ) -> Result<RunReport, Fault> {
         let chosen: Vec<usize> = goal.of(self.sequence)?.collect();
         let store = Store::new(self.host, &self.settings.paths.state);
         let found = store.find(self.sequence.name, self.options.run.as_ref())?;
@@ -42,20 +53,21 @@ impl Engine<'_> {
         })?;
         self.preflight(&chosen, state.as_ref())?;
         if let (Some(run), Some(state)) = (&found, &state) {
-            return self.go_on(&store, run, state, goal, &chosen);
+            return self.go_on(&store, run, state, (goal, &chosen), begun);
         }
         let lock = store.lock()?;
         if store.find(self.sequence.name, self.options.run.as_ref())? != found {
             // Another process began and ended a run between the look and the lock.
             drop(lock);
-            return self.run_towards(goal);
+            return self.run_noting(goal, begun);
         }
         store.remove_unbegun()?;
         let open = store.create(lock, self.sequence.name, |id| self.opened(id, goal))?;
+        begun.replace(Some(open.id.clone()));
         self.work(&open, &chosen, false)
     }
 
-    fn opened(&self, id: &bootlace_model::ids::RunId, goal: &Choice) -> Record {
+    fn opened(&self, id: &RunId, goal: &Choice) -> Record {
         Record::RunOpened {
             run: id.clone(),
             sequence: self.sequence.name.into(),

@@ -6,14 +6,16 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::{Digest, RunId};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
-use bootlace_model::record::{Line, Record};
+use bootlace_model::record::{Line, Outcome, Record};
 use bootlace_model::replay::RunState;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BLOBS_FOLDER, Blobs};
 use crate::effects::remove_tree;
 use crate::folders::Folders;
-use crate::journal::{Damage, JOURNAL_FILE, Journal, ReadJournal, has_first_line, read_journal};
+use crate::journal::{
+    Damage, JOURNAL_FILE, Journal, ReadJournal, has_first_line, last_line, read_journal,
+};
 use crate::port::{Dir, Host, Lock, LogFile};
 
 const LOCK_FILE: &str = "lock";
@@ -64,7 +66,8 @@ impl<'a> Store<'a> {
             .collect())
     }
 
-    /// Finds the run that a person means: the one named, else the newest of the sequence.
+    /// Finds the run that a person means: the one named, else the newest of the sequence that still
+    /// stands, else the newest.
     pub(crate) fn find(
         &self,
         sequence: &str,
@@ -83,16 +86,35 @@ impl<'a> Store<'a> {
                 .hint("`bootlace runs` lists them"))
             };
         }
+        let mut newest = None;
         for run in runs
             .into_iter()
             .rev()
             .filter(|run| run.as_str().contains(&infix))
         {
-            if self.is_begun(&run)? {
+            if !self.is_begun(&run)? {
+                continue;
+            }
+            if !self.is_taken_back(&run)? {
                 return Ok(Some(run));
             }
+            newest.get_or_insert(run);
         }
-        Ok(None)
+        Ok(newest)
+    }
+
+    /// Tells whether the last line of a run's journal says that all of it was taken back.
+    fn is_taken_back(&self, run: &RunId) -> Result<bool, Fault> {
+        let Some(dir) = self.host.open_dir(&self.run_path(run)?)? else {
+            return Ok(false);
+        };
+        if dir.stat(JOURNAL_FILE)?.is_none() {
+            return Ok(false);
+        }
+        let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        let last = last_line(log.as_ref())?;
+        let outcome = Outcome::Undone;
+        Ok(last.is_some_and(|line| line.rec == Record::RunClosed { outcome }))
     }
 
     /// Like [`Store::find`], but a run must be there.

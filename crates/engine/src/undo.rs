@@ -198,12 +198,34 @@ impl Engine<'_> {
         let outcome = match group {
             [deed] if deed.effect.kind.is_act() => self.take_command_back(run, deed)?,
             _ => {
-                let verdicts = self.put_back(run, group)?;
+                let verdicts = self.put_back_all(run, group)?;
                 self.forget_units(group)?;
                 verdicts
             }
         };
         self.note(run, group, outcome, progress)
+    }
+
+    /// Puts a group back; if one of it cannot be, the others are all the same, one by one.
+    fn put_back_all(&self, run: &OpenRun, group: &[Deed]) -> Result<Vec<put_back::Verdict>, Fault> {
+        match self.put_back(run, group) {
+            Err(fault) if fault.kind == FaultKind::StepFailed => {}
+            ended => return ended,
+        }
+        self.tidy(run)?;
+        let mut verdicts = Vec::with_capacity(group.len());
+        for deed in group {
+            match self.put_back(run, std::slice::from_ref(deed)) {
+                Ok(verdict) => verdicts.extend(verdict),
+                Err(fault) if fault.kind == FaultKind::StepFailed => {
+                    self.tidy(run)?;
+                    let target = deed.effect.target.clone();
+                    verdicts.push(put_back::Verdict::Refused(target, fault.message));
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(verdicts)
     }
 
     /// Notes what came of taking effects back.

@@ -78,7 +78,7 @@ fn check(content: &[u8], wanted: &str) -> Result<(), ContentError> {
         Some(("sha512", _)) => format!("sha512-{}", hex(&Sha512::digest(content))),
         _ => return Err(ContentError::UnknownHash(wanted.to_owned())),
     };
-    if found == wanted {
+    if found.eq_ignore_ascii_case(wanted) {
         return Ok(());
     }
     Err(ContentError::Hash {
@@ -116,6 +116,9 @@ mod tests {
         let taken = finish(packed(b"hello"), Some("gzip"), Some(sum), 100);
         assert_eq!(taken.as_deref(), Ok(&b"hello"[..]));
         assert!(finish(b"hello".to_vec(), None, Some(sum), 100).is_ok());
+        // Ignition reads the digits before it compares, so their case does not matter.
+        let loud = format!("sha256-{}", sum["sha256-".len()..].to_uppercase());
+        assert!(finish(b"hello".to_vec(), None, Some(&loud), 100).is_ok());
         let wrong = finish(b"hell".to_vec(), None, Some(sum), 100);
         assert!(matches!(wrong, Err(ContentError::Hash { .. })), "{wrong:?}");
     }

@@ -13,6 +13,9 @@ const CHUNK: usize = 256 << 10;
 /// No record is longer; a longer line is damage.
 const LONGEST_LINE: usize = 16 << 20;
 
+/// How long a line may be that is looked for at the end.
+const SHORT_LINE: u64 = 4096;
+
 /// What reading a journal to its end gives.
 #[derive(Debug)]
 pub(crate) struct ReadJournal {
@@ -130,6 +133,19 @@ pub(crate) fn has_first_line(log: &dyn LogFile) -> Result<bool, Fault> {
         begin: 0,
     };
     Ok(matches!(lines.next_line(1)?, Some((_, true))))
+}
+
+/// Returns the last line, if it is whole and short: one that closes a run is.
+pub(crate) fn last_line(log: &dyn LogFile) -> Result<Option<Line>, Fault> {
+    let length = log.length()?;
+    let from = length.saturating_sub(SHORT_LINE);
+    let mut buffer = vec![0; usize::try_from(length - from).unwrap_or(0)];
+    let read = log.read_at(from, &mut buffer)?;
+    let Some(text) = buffer[..read].strip_suffix(b"\n") else {
+        return Ok(None);
+    };
+    let last = text.rsplit(|byte| *byte == b'\n').next();
+    Ok(last.and_then(|line| Some(decode(line).ok()?.0)))
 }
 
 /// Cuts a growing file into lines.

@@ -234,6 +234,10 @@ fn stage_back(
     // What was there comes back from the outside in; what was not goes from the inside out.
     let (gone, there): (Vec<_>, Vec<_>) = nodes.partition(|(_, node)| !node.state.exists());
     for (index, node) in there {
+        // What was never changed, or is back already, is not touched: it may be what cannot be.
+        if folders.look(&node.path)? == node.state {
+            continue;
+        }
         // Somebody may have put back by hand what could not be put back from here.
         if lost_content(run, &node.state)?.is_some() {
             continue;

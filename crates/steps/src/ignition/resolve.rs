@@ -10,7 +10,9 @@ mod supply;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bootlace_ignition::{Config, Finding, Parsed, Report, Resource, Severity, parse, parse_shared};
+use bootlace_ignition::{
+    Config, Finding, Parsed, Problem, Report, Resource, Severity, parse, parse_shared,
+};
 use bootlace_model::content::Content;
 use bootlace_model::fault::{Fault, Place};
 use bootlace_model::provision::{Inputs, Provision};
@@ -158,9 +160,15 @@ impl Resolver<'_, '_> {
         };
         let mut fault = Fault::bad_input(message.trim_start_matches(": "))
             .at(place(&first.place))
-            .because("Ignition would refuse it, too; nothing was touched.")
+            .because(match first.problem {
+                Problem::Empty => "It may be the wrong file; nothing was touched.",
+                _ => "Ignition would refuse it, too; nothing was touched.",
+            })
             .hint(match errors.len() {
                 1 => first.problem.advice().to_owned(),
+                _ if name.contains("://") || name == "a data URL" => {
+                    "correct what is listed above, where it comes from".to_owned()
+                }
                 _ => format!("`bootlace ignition validate {name}` tells all that is wrong"),
             });
         if errors.len() > 1 {
@@ -221,6 +229,14 @@ impl Resolver<'_, '_> {
         if self.way.len() >= DEEPEST {
             let message = format!("configs refer to each other more than {DEEPEST} deep");
             return Err(refused(message).hint("merge some of them beforehand"));
+        }
+        let is_upper = |hash: &str| hash.bytes().any(|byte| byte.is_ascii_uppercase());
+        if reference.hash.is_some_and(is_upper) {
+            // Of contents it reads the digits, of configs it compares the letters.
+            let message = "the hash of a config has digits in upper case";
+            return Err(refused(message.to_owned())
+                .because("Ignition would refuse the config, whatever it holds.")
+                .hint("write the hash in lower case"));
         }
         let text = self.contents.take(reference, LARGEST_CONFIG)?;
         let config = self.read(&name, text)?;

@@ -191,3 +191,91 @@ fn a_large_file_is_written_in_pieces_and_has_its_mode_at_the_end() {
     root.undo().unwrap();
     assert!(!root.at("/srv").exists());
 }
+
+const SECOND: &str = r#"{"ignition": {"version": "3.4.0"}, "storage": {"files": [
+    {"path": "/etc/motd", "overwrite": true, "contents": {"source": "data:,second"}}]}}"#;
+
+#[test]
+fn whoever_is_refused_takes_nothing_back() {
+    let root = root();
+    root.apply(CONFIG).unwrap();
+    let after = root.snapshot();
+    let _busy = root.hold_lock();
+    let fault = root.apply(SECOND).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Preflight, "{fault}");
+    let says = |text: &str| fault.details.iter().any(|detail| detail.contains(text));
+    assert!(!says("taken back"), "{fault:?}");
+    after.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
+fn a_run_that_stands_is_found_below_one_that_was_taken_back() {
+    let root = root();
+    root.apply(CONFIG).unwrap();
+    let after_first = root.snapshot();
+    root.apply(SECOND).unwrap();
+    root.undo().unwrap();
+    after_first.compare(&root.snapshot()).unwrap();
+    // The first one is in place: applied again it has nothing to do, and it can be taken back.
+    assert_eq!(root.apply(CONFIG).unwrap().effects_done, 0);
+    assert!(root.verify(CONFIG).unwrap().ok);
+    assert!(root.undo().unwrap().undone > 0);
+    assert_eq!(root.read("/etc/motd"), "old\n");
+}
+
+#[test]
+fn what_cannot_be_replaced_leaves_nothing_half_done() {
+    let root = Root::new();
+    let files = ["/etc/aaa", "/etc/bbb", "/etc/mounted"];
+    for path in files {
+        root.put(path, "old");
+    }
+    let before = root.snapshot();
+    let Some(mounted) = Mounted::over(&root.at("/etc/mounted")) else {
+        println!("not root: nothing can be mounted here");
+        return;
+    };
+    let entry = |path: &&str| {
+        format!(r#"{{"path": "{path}", "overwrite": true, "contents": {{"source": "data:,new"}}}}"#)
+    };
+    let entries: Vec<String> = files.iter().map(entry).collect();
+    let config = format!(
+        r#"{{"ignition": {{"version": "3.4.0"}}, "storage": {{"files": [{}]}}}}"#,
+        entries.join(",")
+    );
+    let fault = root.apply(&config).unwrap_err();
+    assert!(fault.message.contains("/etc/mounted"), "{fault}");
+    let back = "everything is as it was";
+    assert!(
+        fault.details.iter().any(|detail| detail.contains(back)),
+        "{fault:?}"
+    );
+    drop(mounted);
+    before.compare(&root.snapshot()).unwrap();
+}
+
+/// A file that something is mounted over, as containers have it.
+struct Mounted(std::path::PathBuf);
+
+impl Mounted {
+    fn over(path: &std::path::Path) -> Option<Self> {
+        let mount = std::process::Command::new("mount")
+            .arg("--bind")
+            .args([path, path])
+            .output()
+            .unwrap();
+        mount.status.success().then(|| Self(path.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let mut unmount = std::process::Command::new("umount");
+        let ended = unmount.arg("--lazy").arg(&self.0).status();
+        assert!(
+            ended.is_ok_and(|status| status.success()),
+            "{}",
+            self.0.display()
+        );
+    }
+}

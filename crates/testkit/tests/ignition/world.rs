@@ -110,6 +110,13 @@ impl Root {
         })
     }
 
+    /// Works on the state folder, as far as others can see.
+    pub(crate) fn hold_lock(&self) -> Box<dyn bootlace_engine::port::Lock> {
+        use bootlace_engine::port::Host as _;
+        let dir = self.host.open_dir(&path("/state")).unwrap().unwrap();
+        self.host.lock(dir.as_ref(), "lock").unwrap()
+    }
+
     /// Plans a config.
     pub(crate) fn plan(&self, config: impl AsRef<[u8]>) -> Result<PlanView, Fault> {
         self.plan_with(&self.settings(config.as_ref())?)

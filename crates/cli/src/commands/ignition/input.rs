@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use bootlace_ignition::{Config, Finding, Parsed, Version};
+use bootlace_ignition::{Config, Finding, Parsed, Problem, Version};
 use bootlace_model::fault::{Fault, Place};
 use bootlace_model::view::IgnitionFindingView;
 
@@ -91,7 +91,10 @@ pub(crate) fn unusable(parsed: &Parsed) -> Fault {
     };
     let mut fault = Fault::bad_input(message)
         .at(place)
-        .because("Ignition would refuse the whole config, and so do we.")
+        .because(match first.problem {
+            Problem::Empty => "It may be the wrong file; nothing would be applied.",
+            _ => "Ignition would refuse the whole config, and so do we.",
+        })
         .hint(match further {
             0 => first.problem.advice(),
             _ => "correct them, then try again",

@@ -8,6 +8,7 @@ use bootlace_ignition::{Config, Resource, Scheme, Source, Stretch};
 use bootlace_model::content::Content;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::provision::Fetched;
+use bootlace_model::shell;
 
 use super::supply::{Inline, Packed, Reread, Url, Whole};
 use super::{Fetch, LARGEST_CONFIG, LARGEST_TOTAL, Request, WITHIN, place};
@@ -239,10 +240,20 @@ impl<'f, 'a> Contents<'f, 'a> {
             if fault.kind != FaultKind::Deadline && fault.kind != FaultKind::Stopped {
                 fault.kind = FaultKind::BadInput;
             }
+            // There is no run yet that could go on.
             fault
+                .hints
+                .retain(|hint| !hint.contains("`bootlace resume"));
+            let fault = fault
                 .at(place(&resource.place))
-                .because("A config is applied as a whole or not at all; nothing was touched.")
-                .hint("`curl -v URL` from this machine shows what the server says")
+                .because("A config is applied as a whole or not at all; nothing was touched.");
+            if fault.kind == FaultKind::Stopped {
+                return fault;
+            }
+            let curl = shell::line(["curl", "-v", &shown(url)]);
+            fault.hint(format!(
+                "`{curl}` from this machine shows what the server says"
+            ))
         })
     }
 }
@@ -261,7 +272,7 @@ fn unfit(resource: &Resource<'_>, error: &ContentError) -> Fault {
     );
     match error {
         ContentError::Hash { .. } => fault.hint(
-            "the hash is that of the unpacked content; `sha512sum FILE` makes it, after `sha512-`",
+            "the hash is that of the unpacked content; `sha256sum FILE` or `sha512sum FILE` makes it",
         ),
         ContentError::Gzip(_) => fault.hint("take out \"compression\", or pack it with gzip"),
         ContentError::TooLarge { .. } => fault.hint("bring large files by an image instead"),

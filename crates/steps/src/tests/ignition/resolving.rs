@@ -190,3 +190,19 @@ fn a_config_that_ignition_refuses_is_refused_with_all_that_is_wrong() {
     let fault = servers.resolve(&config(two)).unwrap_err();
     assert_eq!(fault.details.len(), 2, "{fault:?}");
 }
+
+#[test]
+fn hashes_of_configs_are_compared_letter_by_letter() {
+    let servers = Servers::new(&[("https://b.test/b.ign", &config(""))]);
+    let hash = format!("sha256-{}", "A".repeat(64));
+    let text = merging("https://b.test/b.ign").replace(
+        r#""source""#,
+        &format!(r#""verification": {{"hash": "{hash}"}}, "source""#),
+    );
+    let fault = servers.resolve(&text).unwrap_err();
+    assert!(fault.message.contains("upper case"), "{fault}");
+    assert!(
+        fault.message.starts_with("ignition.config.merge.0"),
+        "{fault}"
+    );
+}
