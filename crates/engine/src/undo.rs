@@ -270,7 +270,14 @@ impl Engine<'_> {
             .with_state(|state| state.steps.keys().cloned().collect());
         let mut records = Vec::new();
         let back = |step: &&StepId| chosen.contains(*step) && !progress.kept.contains(*step);
-        for step in begun.iter().filter(back) {
+        // A step that only an older version of the tool had comes first.
+        let position = |id: &StepId| {
+            let mut steps = self.sequence.steps.iter();
+            steps.position(|step| self.sequence.id(step.name()) == *id)
+        };
+        let mut newest_first = begun.clone();
+        newest_first.sort_by_key(|id| std::cmp::Reverse(position(id).unwrap_or(usize::MAX)));
+        for step in newest_first.iter().filter(back) {
             records.push(Record::StepUndone { step: step.clone() });
             let effects = progress.by_step.get(step).copied().unwrap_or(0);
             self.observer.on(&Event::StepUndone {

@@ -2,7 +2,7 @@
 
 use bootlace_model::view::{IgnitionFindingView, IgnitionReportView};
 
-use crate::page::Page;
+use crate::page::{Page, wrap};
 use crate::style::Style;
 use crate::theme::{Sign, Tone};
 
@@ -20,6 +20,12 @@ pub fn text(view: &IgnitionReportView, contents: &str, style: &Style) -> String 
         page.item(2, Sign::Item, &line(finding));
     }
     page.finish()
+}
+
+/// Lays out what a config comes to, in lines that fit.
+pub fn summary(text: &str, style: &Style) -> String {
+    let lines = wrap(text, style.width);
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Writes a finding on a line: where, what, and what to change.

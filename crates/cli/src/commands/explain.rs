@@ -19,10 +19,12 @@ pub(crate) fn explain(session: &mut Session, args: Explain) -> Result<Ending, Fa
     let view = work.engine(&Unobserved).explain()?;
     let outline = Outline::of(work.sequence);
     let verbose = session.console.is_verbose();
-    let summary = ignition_file::summary(&work, None).map(|text| format!("{text}\n\n"));
+    let summary = ignition_file::summary(&work, None);
     let text = |style: &_| {
+        let summary = summary.as_ref();
+        let summary = summary.map(|text| bootlace_report::ignition::summary(text, style) + "\n");
         let steps = bootlace_report::explain::text(&view, &outline, style, verbose);
-        format!("{}{steps}", summary.clone().unwrap_or_default())
+        format!("{}{steps}", summary.unwrap_or_default())
     };
     session.console.show(&view, text)?;
     Ok(Ending::Done)

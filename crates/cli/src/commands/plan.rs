@@ -21,7 +21,8 @@ pub(crate) fn plan(session: &mut Session, args: &Plan) -> Result<Ending, Fault> 
     let outline = Outline::of(work.sequence);
     let verbose = session.console.is_verbose();
     let text = |style: &_| {
-        let summary = view.summary.as_ref().map(|text| format!("{text}\n\n"));
+        let summary = view.summary.as_ref();
+        let summary = summary.map(|text| bootlace_report::ignition::summary(text, style) + "\n");
         let steps = bootlace_report::plan::text(&view, &outline, style, verbose);
         format!("{}{steps}", summary.unwrap_or_default())
     };

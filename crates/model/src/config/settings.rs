@@ -67,9 +67,10 @@ impl IgnitionSettings {
         })
     }
 
-    /// Returns the folder in which it is kept below the state folder.
+    /// Returns the folder in which it is kept below the state folder: its name is short enough for a
+    /// line, and what is in it is compared with the whole digest.
     pub fn place(state: &TargetPath, digest: Digest) -> Result<TargetPath, BadPath> {
-        state.join(&format!("ignition/{}", digest.hex()))
+        state.join(&format!("ignition/{}", digest.short()))
     }
 
     /// Names the file in which something that was fetched is kept, counted from 0.

@@ -36,7 +36,11 @@ pub(crate) fn apply(session: &mut Session, args: &Apply) -> Result<Ending, Fault
     if session.console.output() == Output::Text
         && let Some(summary) = ignition_file::summary(&work, Some(&plan))
     {
-        session.console.say(&format!("{summary}\n"));
+        let console = &session.console;
+        console.say(&bootlace_report::ignition::summary(
+            &summary,
+            console.stderr(),
+        ));
     }
     drop(plan);
     work.host.ensure()?;
