@@ -9,10 +9,9 @@ mod command;
 mod describe;
 mod existing;
 mod live;
+mod origin;
 mod unit;
 
-use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 pub use body::{Body, Part};
@@ -21,37 +20,14 @@ pub use existing::{AppendFile, MakeHardLink, SetAttributes};
 pub use live::{
     Anew, ApiObject, ApplyObjects, Await, Given, GivenObject, ImportImages, ObjectId, StartUnit,
 };
+pub use origin::Origin;
 use serde::{Deserialize, Serialize};
 pub use unit::{SetUnit, UnitName, UnitState, Via};
 
-use crate::ids::{Digest, StepId};
+use crate::ids::Digest;
 use crate::node::{Attributes, Owner};
 use crate::path::TargetPath;
 use crate::pki::{CertificateRequest, KeyAlgorithm};
-
-/// Where a written thing came from; `provenance` is a query over these.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Origin {
-    /// What kind of source: `built-in`, `config`, `manifest`, `release`, `generated`, `fetched`.
-    pub kind: Cow<'static, str>,
-    /// Which one: a file, a URL, a step.
-    pub name: Arc<str>,
-}
-
-impl Origin {
-    /// Names a source.
-    pub fn new(kind: &'static str, name: impl Into<Arc<str>>) -> Self {
-        Self {
-            kind: kind.into(),
-            name: name.into(),
-        }
-    }
-
-    /// Names a step as the source of what it made up itself.
-    pub fn generated(step: &StepId) -> Self {
-        Self::new("generated", step.as_str())
-    }
-}
 
 /// Writes a file, replacing what is there; the old content is kept for undo.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bootlace_model::content::Content;
-use bootlace_model::effect::Effect;
+use bootlace_model::effect::{Effect, Origin};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::RunId;
 use bootlace_model::node::{Attributes, Node, NodeState, Owner};
@@ -51,28 +51,60 @@ pub(crate) fn perform(
     let mut staging = Staging::default();
     let mut afters = Vec::with_capacity(group.len());
     for intended in group {
-        if intended.effect.kind().is_act() {
-            super::acts::act(host, intended.effect)?;
-            super::acts::settle(host, intended.effect)?;
-            afters.push(super::acts::products(host, intended.effect)?);
-            continue;
-        }
-        let mut after = Vec::new();
-        for (index, write) in writes(&contents, intended.effect)?.into_iter().enumerate() {
-            let name = staged_name(run, intended.n, index);
-            let state = staging.stage(&folders, &write, name)?;
-            if let Shape::File { content, .. } = write.shape {
-                contents.staged.insert(write.path.clone(), content);
-            }
-            after.push(Node {
-                path: write.path,
-                state,
-            });
-        }
-        afters.push(after);
+        let after = if intended.effect.kind().is_act() {
+            act(host, intended.effect)
+        } else {
+            stage_all(run, intended, &mut contents, &mut staging)
+        };
+        afters.push(after.map_err(|fault| asked_by(fault, intended.effect.origin()))?);
     }
     staging.publish(host)?;
     Ok(afters)
+}
+
+/// Lets an effect act by itself; returns what it leaves.
+fn act(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
+    super::acts::act(host, effect)?;
+    super::acts::settle(host, effect)?;
+    super::acts::products(host, effect)
+}
+
+/// Stages all that an effect writes; returns what will be there.
+fn stage_all(
+    run: &RunId,
+    intended: &Intended<'_>,
+    contents: &mut Contents<'_>,
+    staging: &mut Staging,
+) -> Result<Vec<Node>, Fault> {
+    let mut after = Vec::new();
+    for (index, write) in writes(contents, intended.effect)?.into_iter().enumerate() {
+        let name = staged_name(run, intended.n, index);
+        let state = staging.stage(contents.folders, &write, name)?;
+        if let Shape::File { content, .. } = write.shape {
+            contents.staged.insert(write.path.clone(), content);
+        }
+        after.push(Node {
+            path: write.path,
+            state,
+        });
+    }
+    Ok(after)
+}
+
+/// Names the entry of a config that asked for what failed, so that it can be found and corrected.
+fn asked_by(mut fault: Fault, origin: &Origin) -> Fault {
+    let Some((place, entry)) = origin.entry().filter(|_| fault.kind != FaultKind::Stopped) else {
+        return fault;
+    };
+    let hint = format!("if {entry} at {place} cannot be meant like that, correct it");
+    fault.hints.insert(0, hint);
+    fault.place.get_or_insert(place);
+    let why = format!("{entry} asks for it.");
+    fault.because = Some(match fault.because {
+        None => why,
+        Some(because) => format!("{why} {because}"),
+    });
+    fault
 }
 
 /// What is staged and has to be published.

@@ -1,7 +1,7 @@
 //! What is wrong with a config on this target, entry by entry.
 
 use bootlace_model::effect::Origin;
-use bootlace_model::fault::{Fault, FaultKind, Place};
+use bootlace_model::fault::{Fault, FaultKind};
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Findings {
         let mut fault = Fault::new(FaultKind::BadInput, told(first))
             .because("A config is applied as a whole or not at all, so nothing was written.")
             .hint(first.hint.clone());
-        if let Some((place, _)) = split(&first.origin) {
+        if let Some((place, _)) = first.origin.entry() {
             fault = fault.at(place);
         }
         let others = self.0.iter().skip(1);
@@ -49,20 +49,8 @@ impl Findings {
 
 /// Says what is wrong, and which entry asks for it.
 fn told(finding: &Finding) -> String {
-    match split(&finding.origin) {
+    match finding.origin.entry() {
         Some((_, entry)) => format!("{entry}: {}", finding.what),
         None => format!("{} ({})", finding.what, finding.origin.name),
     }
-}
-
-/// Splits an origin into the line of a config and the path of the entry in it.
-fn split(origin: &Origin) -> Option<(Place, &str)> {
-    let (place, entry) = origin.name.rsplit_once(' ')?;
-    let (file, line) = place.rsplit_once(':')?;
-    let place = Place {
-        file: file.to_owned(),
-        line: Some(line.parse().ok()?),
-        column: None,
-    };
-    Some((place, entry))
 }
