@@ -133,6 +133,12 @@ pub trait Host: Machine + Cluster + Sync {
 
     /// Runs a program to its end, and kills it with all its children when time is up.
     fn run(&self, command: &Command<'_>) -> HostResult<Output>;
+    /// Runs a program that should not be cut off: once a stop was asked for it may go on for so
+    /// long, to come to its end by itself.
+    fn run_patiently(&self, command: &Command<'_>, patience: Duration) -> HostResult<Output> {
+        let _ = patience;
+        self.run(command)
+    }
     /// Downloads into memory, with retries; the digest is checked by the caller.
     fn fetch(&self, request: &FetchRequest<'_>) -> HostResult<Vec<u8>>;
     /// Asks a URL once and returns the status.

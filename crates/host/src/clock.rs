@@ -9,7 +9,8 @@ use bootlace_engine::port::{HostError, HostResult};
 /// How often somebody who waits looks whether the process shall stop.
 pub(crate) const STOP_CHECK: Duration = Duration::from_millis(25);
 
-/// Asks a host to stop: everything that waits ends, and programs that run are ended.
+/// Asks a host to stop: everything that waits ends, and programs that run are ended, those that
+/// edit after a while.
 ///
 /// Clones ask the same host. There is no way back.
 #[derive(Debug, Clone, Default)]

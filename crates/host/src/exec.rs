@@ -11,6 +11,7 @@ mod watch;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
+use std::time::Duration;
 
 use bootlace_engine::port::{Command, HostError, HostResult, Output};
 use bootlace_model::shell;
@@ -21,11 +22,13 @@ use crate::error::{refused, senseless};
 use self::lookup::SAFE_PATH;
 use self::watch::{End, Running};
 
-/// Runs a program in a folder to its end, and ends it with its children when time is up.
+/// Runs a program in a folder to its end, and ends it with its children when time is up, or when it
+/// goes on for longer than the patience after a stop was asked for.
 pub(crate) fn run(
     command: &Command<'_>,
     folder: &OwnedFd,
     stop: &StopHandle,
+    patience: Duration,
 ) -> HostResult<Output> {
     let Some(name) = command.argv.first() else {
         return Err(senseless("run", "a program", "no program is named"));
@@ -39,7 +42,7 @@ pub(crate) fn run(
         .spawn()
         .map_err(failed)?;
     let mut running = Running::new(child, command.keep);
-    match running.watch(command.within, stop) {
+    match running.watch(command.within, stop, patience) {
         Ok(End::Exited) => running.finish().map_err(failed),
         ended => {
             running.end().map_err(failed)?;

@@ -228,8 +228,12 @@ impl Host for RealHost {
     }
 
     fn run(&self, command: &Command<'_>) -> HostResult<Output> {
+        self.run_patiently(command, Duration::ZERO)
+    }
+
+    fn run_patiently(&self, command: &Command<'_>, patience: Duration) -> HostResult<Output> {
         let folder = self.working_folder(command.directory)?;
-        exec::run(command, &folder.handle, &self.stop)
+        exec::run(command, &folder.handle, &self.stop, patience)
     }
 
     fn fetch(&self, request: &FetchRequest<'_>) -> HostResult<Vec<u8>> {

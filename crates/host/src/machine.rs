@@ -109,7 +109,7 @@ impl RealHost {
             keep: KEPT,
         };
         let folder = self.working_folder(None)?;
-        crate::exec::run(&command, &folder.handle, &self.stop)
+        crate::exec::run(&command, &folder.handle, &self.stop, Duration::ZERO)
     }
 
     /// Runs a program of this machine that must succeed, and returns what it printed.

@@ -11,7 +11,7 @@ use bootlace_model::shell;
 use super::perform::Staging;
 use super::writes::{Shape, Write, tree_below};
 use crate::folders::Folders;
-use crate::port::{Command, Host, HostError, Output};
+use crate::port::{Command, Host, HostError, HostResult, Output};
 
 /// How much of a program's output is kept.
 const KEEP: usize = 64 << 10;
@@ -20,20 +20,25 @@ const SHOWN_LINES: usize = 8;
 
 /// The longest command that stands in a message as it is.
 const SHOWN_COMMAND: usize = 160;
+/// How long a program that edits may go on after a stop was asked for; those of accounts need less
+/// than a second.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a container that is in the way may take to go.
 const REMOVAL: Duration = Duration::from_secs(30);
 
 /// Runs a program and fails with its last words if it fails.
 pub(crate) fn run_program(host: &dyn Host, command: &Command<'_>) -> Result<Output, Fault> {
-    run_called(host, command, &line_of(command.argv))
+    let output = host.run(command);
+    judge(output, &line_of(command.argv))
 }
 
 fn line_of(argv: &[String]) -> String {
     format!("`{}`", shell::line(argv.iter().map(String::as_str)))
 }
 
-fn run_called(host: &dyn Host, command: &Command<'_>, called: &str) -> Result<Output, Fault> {
-    let output = match host.run(command) {
+/// Fails with the last words of a program that failed.
+fn judge(output: HostResult<Output>, called: &str) -> Result<Output, Fault> {
+    let output = match output {
         Err(HostError::TimedOut { within, .. }) => {
             let what = called.to_owned();
             return Err(Fault::from(HostError::TimedOut { what, within })
@@ -84,7 +89,13 @@ pub(super) fn run_effect(host: &dyn Host, run: &RunCommand) -> Result<(), Fault>
         within,
         keep: KEEP,
     };
-    let ran = run_called(host, &command, called);
+    let output = if run.edits.is_empty() {
+        host.run(&command)
+    } else {
+        // Cut off, it would leave locks and half-written copies beside what it edits.
+        host.run_patiently(&command, PATIENCE)
+    };
+    let ran = judge(output.map(|output| without(output, &run.hidden)), called);
     // A container outlives the program that started it, unless it is removed.
     let cleared = remove_containers(host, run);
     match (ran, cleared) {
@@ -97,6 +108,17 @@ pub(super) fn run_effect(host: &dyn Host, run: &RunCommand) -> Result<(), Fault>
             Err(fault)
         }
     }
+}
+
+/// Takes what nobody shall read out of what a program printed.
+fn without(mut output: Output, hidden: &[String]) -> Output {
+    for stream in [&mut output.stdout, &mut output.stderr] {
+        for secret in hidden.iter().filter(|secret| !secret.is_empty()) {
+            let said = String::from_utf8_lossy(stream);
+            *stream = said.replace(secret, "…").into_bytes();
+        }
+    }
+    output
 }
 
 /// Removes what an earlier try of the same command left.

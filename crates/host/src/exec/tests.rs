@@ -26,7 +26,11 @@ fn start(script: &str) -> Running {
 #[test]
 fn the_end_of_a_program_is_noticed_by_looking() {
     let mut running = start("echo out; sleep 0.1; exit 4");
-    let end = running.watch(Duration::from_secs(20), &StopHandle::default());
+    let end = running.watch(
+        Duration::from_secs(20),
+        &StopHandle::default(),
+        Duration::ZERO,
+    );
     assert_eq!(end.unwrap(), End::Exited);
     let output = running.finish().unwrap();
     assert_eq!((output.code, output.stdout), (Some(4), b"out\n".to_vec()));
@@ -36,7 +40,11 @@ fn the_end_of_a_program_is_noticed_by_looking() {
 fn a_program_that_is_late_is_ended() {
     let begun = Instant::now();
     let mut running = start("sleep 60");
-    let end = running.watch(Duration::from_millis(100), &StopHandle::default());
+    let end = running.watch(
+        Duration::from_millis(100),
+        &StopHandle::default(),
+        Duration::ZERO,
+    );
     assert_eq!(end.unwrap(), End::Late);
     running.end().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(10));

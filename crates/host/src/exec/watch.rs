@@ -70,11 +70,17 @@ impl Running {
         }
     }
 
-    /// Waits until the program exits, time is up or this process shall stop.
-    pub(super) fn watch(&mut self, within: Duration, stop: &StopHandle) -> io::Result<End> {
+    /// Waits until the program exits, time is up, or this process shall stop and its patience is over.
+    pub(super) fn watch(
+        &mut self,
+        within: Duration,
+        stop: &StopHandle,
+        patience: Duration,
+    ) -> io::Result<End> {
         let begun = Instant::now();
+        let mut asked: Option<Instant> = None;
         while !self.exited {
-            if stop.is_requested() {
+            if stop.is_requested() && asked.get_or_insert_with(Instant::now).elapsed() >= patience {
                 return Ok(End::Stopped);
             }
             let left = within.saturating_sub(begun.elapsed());

@@ -126,5 +126,6 @@ fn call(
     };
     let folder = host.working_folder(None)?;
     // Also after a request to stop: what was started must not go on.
-    crate::exec::run(&command, &folder.handle, &StopHandle::default())
+    let never = StopHandle::default();
+    crate::exec::run(&command, &folder.handle, &never, Duration::ZERO)
 }

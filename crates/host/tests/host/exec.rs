@@ -290,6 +290,44 @@ fn a_wish_to_stop_ends_what_runs_and_lets_nothing_begin() {
     assert!(matches!(world.host.sleep(MINUTE), Err(HostError::Stopped)));
 }
 
+#[test]
+fn a_program_that_edits_may_come_to_its_end_but_not_for_ever() {
+    let world = World::new();
+    let (_, real) = world.root();
+    let begun = Instant::now();
+    let patiently = |script: &str, patience: Duration| {
+        let host = RealHost::builder().root(&real).proxy(None).build();
+        let argv = ["sh", "-c", script].map(str::to_owned);
+        let command = Command {
+            argv: &argv,
+            env: vec![],
+            directory: None,
+            within: MINUTE,
+            keep: 100,
+        };
+        let stop = host.stop_handle();
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| host.run_patiently(&command, patience));
+            while !real.join("begun").exists() {
+                assert!(
+                    begun.elapsed() < Duration::from_secs(20),
+                    "it did not start"
+                );
+                std::thread::yield_now();
+            }
+            stop.request();
+            let ended = running.join().unwrap();
+            std::fs::remove_file(real.join("begun")).unwrap();
+            ended
+        })
+    };
+    let output = patiently("touch begun; sleep 0.3; exit 3", MINUTE).unwrap();
+    assert_eq!(output.code, Some(3));
+    let ended = patiently("touch begun; exec sleep 60", Duration::from_millis(50));
+    assert!(matches!(ended, Err(HostError::Stopped)), "{ended:?}");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
 /// Lists what this process was started with and hands on: what is not closed for programs.
 fn handed_on() -> BTreeSet<String> {
     let mut open = BTreeSet::new();
