@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, NodeState};
 use bootlace_model::path::TargetPath;
 
+use crate::effects::UnitLinks;
 use crate::port::{Dir, Host, HostError, HostResult, Stat};
 
 /// The largest file that is read as a whole, be it to keep it for undo or to compare it.
@@ -26,6 +28,7 @@ pub(crate) type OpenDir = Arc<dyn Dir>;
 pub(crate) struct Folders<'a> {
     host: &'a dyn Host,
     open: RefCell<HashMap<TargetPath, Option<Arc<dyn Dir>>>>,
+    unit_links: RefCell<Option<Arc<UnitLinks>>>,
 }
 
 impl<'a> Folders<'a> {
@@ -33,6 +36,7 @@ impl<'a> Folders<'a> {
         Self {
             host,
             open: RefCell::default(),
+            unit_links: RefCell::default(),
         }
     }
 
@@ -53,6 +57,19 @@ impl<'a> Folders<'a> {
     /// Opens the folder that holds a path; none if it is absent. The root is held by nothing.
     pub(crate) fn holding(&self, path: &TargetPath) -> HostResult<Option<Arc<dyn Dir>>> {
         path.parent().map_or(Ok(None), |parent| self.open(&parent))
+    }
+
+    /// Returns the links between units, which are looked at once.
+    pub(crate) fn unit_links(
+        &self,
+        look: impl FnOnce(&Self) -> Result<UnitLinks, Fault>,
+    ) -> Result<Arc<UnitLinks>, Fault> {
+        if let Some(known) = &*self.unit_links.borrow() {
+            return Ok(Arc::clone(known));
+        }
+        let found = Arc::new(look(self)?);
+        *self.unit_links.borrow_mut() = Some(Arc::clone(&found));
+        Ok(found)
     }
 
     /// Forgets a folder, because it was just made or removed.

@@ -13,8 +13,10 @@ use super::writes::{Shape, Write};
 use crate::folders::Folders;
 use crate::port::{HostError, Stat};
 use install::{Install, read_unit};
+pub(crate) use links::UnitLinks;
 
 mod install;
+mod links;
 
 /// Where an administrator's units and links lie.
 const ADMIN: &str = "/etc/systemd/system";
@@ -45,7 +47,7 @@ pub(crate) fn unit_state(
     if is_masked(folders, unit)? {
         return Ok(Some(UnitState::Masked));
     }
-    if !links_to(folders, unit)?.is_empty() {
+    if !links::of(folders)?.to(unit).is_empty() {
         return Ok(Some(UnitState::Enabled));
     }
     let preset = read_text(folders, &path(PRESET)?)?;
@@ -84,7 +86,7 @@ pub(crate) fn unit_file_state(
         Err(fault) if fault.kind == FaultKind::Preflight => return Ok(UnitFileState::Absent),
         Err(fault) => return Err(fault),
     };
-    if !links_to(folders, unit)?.is_empty() {
+    if !links::of(folders)?.to(unit).is_empty() {
         return Ok(UnitFileState::Enabled);
     }
     let wishes = [&install.wanted_by, &install.required_by, &install.upheld_by];
@@ -245,15 +247,16 @@ fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> 
             units.extend(known.filter(|known| !units.contains(known)));
         }
     }
+    let links = links::of(folders)?;
     let mut gone: Vec<TargetPath> = Vec::new();
     for unit in units {
-        for path in links_to(folders, &unit)? {
-            if !gone.contains(&path) {
-                gone.push(path);
+        for path in links.to(&unit) {
+            if !gone.contains(path) {
+                gone.push(path.clone());
             }
         }
     }
-    let hollow = hollow_folders(folders, &gone)?;
+    let hollow = links.hollow_without(&gone);
     let write = |shape: fn() -> Shape| {
         move |path| Write {
             path,
@@ -263,76 +266,6 @@ fn disable(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<Write>, Fault> 
     let links = gone.into_iter().map(write(|| Shape::Nothing));
     let folders = hollow.into_iter().map(write(|| Shape::Hollow));
     Ok(links.chain(folders).collect())
-}
-
-/// Lists the folders of links in which nothing is left; systemctl removes them, too.
-fn hollow_folders(folders: &Folders<'_>, gone: &[TargetPath]) -> Result<Vec<TargetPath>, Fault> {
-    let mut hollow: Vec<TargetPath> = Vec::new();
-    for link in gone {
-        let Some(folder) = link.parent().filter(|folder| is_link_folder(folder.name())) else {
-            continue;
-        };
-        let Some(dir) = folders.open(&folder)?.filter(|_| !hollow.contains(&folder)) else {
-            continue;
-        };
-        let goes = |name: &String| folder.join(name).is_ok_and(|path| gone.contains(&path));
-        if dir.list()?.iter().all(goes) {
-            hollow.push(folder);
-        }
-    }
-    Ok(hollow)
-}
-
-/// Lists the links that make a unit start or give it another name.
-fn links_to(folders: &Folders<'_>, unit: &UnitName) -> Result<Vec<TargetPath>, Fault> {
-    let admin = path(ADMIN)?;
-    let Some(dir) = folders.open(&admin)? else {
-        return Ok(vec![]);
-    };
-    let mut found = Vec::new();
-    for name in dir.list()? {
-        let place = admin
-            .join(&name)
-            .map_err(|bad| Fault::refused(bad.to_string()))?;
-        match dir.stat(&name)? {
-            Some(Stat::Link { target, .. }) => {
-                let target = target.rsplit('/').next().unwrap_or_default();
-                if target == unit.as_str() && name != unit.as_str() {
-                    found.push(place);
-                }
-            }
-            Some(Stat::Directory { .. }) if is_link_folder(&name) => {
-                let Some(below) = folders.open(&place)? else {
-                    continue;
-                };
-                for name in below.list()? {
-                    if names(unit, &name) && matches!(below.stat(&name)?, Some(Stat::Link { .. })) {
-                        found.push(
-                            place
-                                .join(&name)
-                                .map_err(|bad| Fault::refused(bad.to_string()))?,
-                        );
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(found)
-}
-
-/// Tells whether a link of this name is about the unit, or about an instance of the template.
-fn names(unit: &UnitName, link: &str) -> bool {
-    link == unit.as_str()
-        || UnitName::parse(link)
-            .and_then(|link| link.instance().map(|(template, _)| template))
-            .is_some_and(|template| template == *unit)
-}
-
-fn is_link_folder(name: &str) -> bool {
-    [".wants", ".requires", ".upholds"]
-        .iter()
-        .any(|suffix| name.ends_with(suffix))
 }
 
 fn is_masked(folders: &Folders<'_>, unit: &UnitName) -> Result<bool, Fault> {

@@ -135,7 +135,8 @@ impl Dir for FakeDir {
     }
 
     fn list(&self) -> HostResult<Vec<String>> {
-        let state = self.shared.alive(self.life)?;
+        let mut state = self.shared.alive(self.life)?;
+        state.counters.listings += 1;
         let names = state.disk.names(self.ino);
         let names = names.map_err(|errno| HostError::Io {
             act: "list",

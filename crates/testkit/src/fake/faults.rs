@@ -108,6 +108,8 @@ pub struct Counters {
     pub appends: u64,
     /// Syncs of growing files.
     pub log_syncs: u64,
+    /// Listings of folders.
+    pub listings: u64,
 }
 
 /// Which operation is meant, counted from 0.

@@ -6,6 +6,7 @@ use std::process::Command;
 use bootlace_model::effect::UnitName;
 use bootlace_model::probe::{Answer, Probe};
 use bootlace_model::survey::UnitFileState;
+use bootlace_testkit::fake::FakeHost;
 
 use crate::world::{Root, make_parents};
 
@@ -102,4 +103,30 @@ fn a_unit_counts_as_enabled_if_the_real_systemctl_says_so() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn folders_are_listed_once_for_all_units() {
+    let host = FakeHost::new(1);
+    let names = (0..50).map(|number| format!("u{number}.service"));
+    let units: Vec<UnitName> = names.map(|name| UnitName::parse(&name).unwrap()).collect();
+    host.set_up(|world| {
+        for unit in &units {
+            let folder = "/etc/systemd/system";
+            world.write(&format!("{folder}/{unit}"), WANTED.as_bytes())?;
+            world.make_link(&format!("{folder}/multi-user.target.wants/{unit}"), "../x")?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    let before = host.counters().listings;
+    let answer = bootlace_engine::answer(&host, &Probe::UnitFiles(units.clone())).unwrap();
+    let Answer::Json(found) = answer else {
+        panic!("no words");
+    };
+    let found: BTreeMap<String, UnitFileState> = serde_json::from_value(found).unwrap();
+    assert_eq!(found.len(), units.len());
+    assert!(found.values().all(|state| *state == UnitFileState::Enabled));
+    // The folder of units, and the one of links in it.
+    assert_eq!(host.counters().listings - before, 2);
 }
