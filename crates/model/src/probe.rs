@@ -57,6 +57,8 @@ pub enum Probe {
         groups: Vec<String>,
         /// A path in the users' homes that is looked at as well.
         in_homes: Option<String>,
+        /// Paths of which is asked, as of the homes, where they really lie.
+        beside: Vec<TargetPath>,
     },
     /// How are units set? Answered by name, in the words of [`UnitFileState`].
     ///

@@ -186,8 +186,8 @@ pub struct Dropin {
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// Its number.
-    pub gid: Option<u32>,
+    /// Its number, as the config says it.
+    pub gid: Option<i64>,
     /// The hash of its password.
     pub password_hash: Option<String>,
     /// False if it shall be gone.
@@ -214,8 +214,8 @@ impl Group {
 pub struct User {
     /// Its name.
     pub name: String,
-    /// Its number.
-    pub uid: Option<u32>,
+    /// Its number, as the config says it.
+    pub uid: Option<i64>,
     /// What it is called in words.
     pub gecos: Option<String>,
     /// Further groups.

@@ -147,7 +147,7 @@ fn unit(unit: &ignition::Unit<'_>) -> Unit {
 fn group(group: &ignition::Group<'_>) -> Group {
     Group {
         name: group.name.to_owned(),
-        gid: group.gid.map(number),
+        gid: group.gid,
         password_hash: text(group.password_hash),
         should_exist: group.should_exist,
         system: group.system == Some(true),
@@ -159,7 +159,7 @@ fn user(user: &ignition::User<'_>) -> User {
     let yes = |flag: Option<bool>| flag == Some(true);
     User {
         name: user.name.to_owned(),
-        uid: user.uid.map(number),
+        uid: user.uid,
         gecos: text(user.gecos),
         groups: texts(&user.groups),
         primary_group: text(user.primary_group),
