@@ -22,6 +22,7 @@ pub(crate) fn accounts(
     users: &[String],
     groups: &[String],
     in_homes: Option<&str>,
+    beside: &[TargetPath],
 ) -> Result<Accounts, Fault> {
     let folders = Folders::new(host);
     let mut surveyor = Surveyor::new(host);
@@ -35,13 +36,18 @@ pub(crate) fn accounts(
         let Some(account) = lists.find(name).and_then(account) else {
             continue;
         };
-        if let Some(relative) = in_homes
-            && let Ok(home) = TargetPath::new(&account.home)
-            && let Ok(path) = home.join(relative)
-        {
-            surveyor.visit(&path)?;
+        if let Ok(home) = TargetPath::new(&account.home) {
+            surveyor.follow(&home)?;
+            if let Some(relative) = in_homes
+                && let Ok(path) = home.join(relative)
+            {
+                surveyor.visit(&path)?;
+            }
         }
         found.users.insert(name.clone(), account);
+    }
+    for path in beside {
+        surveyor.follow(path)?;
     }
     found.homes = surveyor.found;
     let lists = Lists::read(&folders, GROUPS, groups)?;

@@ -45,9 +45,11 @@ pub fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
             users,
             groups,
             in_homes,
+            beside,
         } => {
             let in_homes = in_homes.as_deref();
-            worded(&crate::accounts::accounts(host, users, groups, in_homes)?)?
+            let found = crate::accounts::accounts(host, users, groups, in_homes, beside)?;
+            worded(&found)?
         }
         Probe::UnitFiles(units) => {
             let mut states = BTreeMap::new();

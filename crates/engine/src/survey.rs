@@ -97,6 +97,18 @@ impl<'a> Surveyor<'a> {
         Ok(Some(real))
     }
 
+    /// Notes where a path really lies, be it a link itself; what leads nowhere lies where it is named.
+    pub(crate) fn follow(&mut self, path: &TargetPath) -> Result<(), Fault> {
+        match self.resolve(path, Last::Followed) {
+            Ok(real) if real != *path => {
+                self.found.moved.insert(path.clone(), real);
+                Ok(())
+            }
+            Ok(_) | Err(Lost::Because(_)) => Ok(()),
+            Err(Lost::Fault(fault)) => Err(fault),
+        }
+    }
+
     /// Notes what a file holds, if one is there.
     fn read(&mut self, path: &TargetPath) -> Result<(), Fault> {
         let Some(real) = self.visit(path)? else {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bootlace_model::fact::FactError;
 use bootlace_model::ids::StepId;
 use bootlace_model::node::Owner;
+use bootlace_model::path::TargetPath;
 use bootlace_model::probe::Probe;
 use bootlace_model::provision::{Entry, Provision, User, Who};
 use bootlace_model::survey::Accounts;
@@ -14,7 +15,7 @@ use super::findings::Findings;
 use super::{NAME, create_groups_and_users};
 
 /// Asks for all users and groups that the config speaks of.
-pub(super) fn probe(wishes: &Provision, in_homes: Option<&str>) -> Probe {
+pub(super) fn probe(wishes: &Provision, in_homes: Option<&str>, beside: Vec<TargetPath>) -> Probe {
     let mut users: BTreeSet<&str> = wishes.users.iter().map(|user| user.name.as_str()).collect();
     let mut groups: BTreeSet<&str> = wishes.groups.iter().map(|it| it.name.as_str()).collect();
     for entry in entries(wishes) {
@@ -30,6 +31,7 @@ pub(super) fn probe(wishes: &Provision, in_homes: Option<&str>) -> Probe {
         users: owned(users),
         groups: owned(groups),
         in_homes: in_homes.map(ToOwned::to_owned),
+        beside,
     }
 }
 

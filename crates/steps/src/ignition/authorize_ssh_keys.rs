@@ -16,7 +16,7 @@ use super::facts::{ACCOUNTS, TARGET};
 use super::findings::Findings;
 use super::step::{IgnitionStep, checks_nothing};
 use super::tree::Tree;
-use super::{create_groups_and_users, entries, wishes};
+use super::{create_groups_and_users, entries, record, wishes};
 
 pub(super) const NAME: &str = "authorize-ssh-keys";
 
@@ -70,7 +70,14 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
             }
             .into());
         };
-        authorize(user, account, &accounts, &mut effects, &mut findings);
+        let state = accounts.homes.real(&settings.paths.state);
+        authorize(
+            user,
+            account,
+            (&accounts, state),
+            &mut effects,
+            &mut findings,
+        );
     }
     findings.refuse()?;
     Ok(Decision::Do(effects))
@@ -84,7 +91,7 @@ fn with_keys(settings: &Settings) -> impl Iterator<Item = &User> {
 fn authorize(
     user: &User,
     account: &Account,
-    accounts: &Accounts,
+    (accounts, state): (&Accounts, &TargetPath),
     effects: &mut Vec<Effect>,
     findings: &mut Findings,
 ) {
@@ -107,6 +114,10 @@ fn authorize(
         gid: account.gid,
     };
     let real = accounts.homes.real(&path).clone();
+    if record::is_inside(state, &real) {
+        let what = format!("the keys of {} at {path} would be among", user.name);
+        return record::refuse(findings, origin, what, state);
+    }
     let mut tree = Tree::new(&accounts.homes);
     let attributes = |mode| Attributes {
         owner: Some(owner),

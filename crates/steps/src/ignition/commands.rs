@@ -20,22 +20,19 @@ const HOMES: &str = "/home";
 /// No password opens an account that has this one.
 const LOCKED: &str = "*";
 
-/// What these programs edit, with their own copies and lock.
-const LISTS: [&str; 13] = [
-    "/etc/passwd",
-    "/etc/passwd-",
-    "/etc/shadow",
-    "/etc/shadow-",
-    "/etc/group",
-    "/etc/group-",
-    "/etc/gshadow",
-    "/etc/gshadow-",
-    "/etc/subuid",
-    "/etc/subuid-",
-    "/etc/subgid",
-    "/etc/subgid-",
-    "/etc/.pwd.lock",
-];
+/// What these programs edit, with their own copies; `+` is what they write before they rename it.
+const LISTS: [&str; 6] = ["passwd", "shadow", "group", "gshadow", "subuid", "subgid"];
+const BESIDE: [&str; 4] = ["", "-", "+", ".lock"];
+/// What they hold while they work.
+const LOCK: &str = "/etc/.pwd.lock";
+
+/// Lists what these programs edit, and what they leave beside it if they are cut off.
+fn lists() -> impl Iterator<Item = TargetPath> {
+    let beside = |list| BESIDE.map(|end| format!("/etc/{list}{end}"));
+    let lists = LISTS.into_iter().flat_map(beside);
+    let all = lists.chain([LOCK.to_owned()]);
+    all.filter_map(|path| TargetPath::new(&path).ok())
+}
 
 /// Adds a group.
 pub(super) fn add_group(group: &Group) -> Effect {
@@ -179,10 +176,7 @@ impl Call {
             name,
             argv: [program, "--root", ROOT].map(ToOwned::to_owned).into(),
             hidden: vec![],
-            edits: LISTS
-                .iter()
-                .filter_map(|path| TargetPath::new(path).ok())
-                .collect(),
+            edits: lists().collect(),
             products: vec![],
             origin: origin.clone(),
         }
@@ -237,7 +231,7 @@ impl Call {
     }
 
     fn done(mut self, account: &str, ran: Option<Claim>) -> Effect {
-        self.argv.push(account.to_owned());
+        self.argv.extend(["--".to_owned(), account.to_owned()]);
         let already = ran.map_or(AlreadyRan::Repeatable, |claim| {
             AlreadyRan::When(Box::new(claim))
         });

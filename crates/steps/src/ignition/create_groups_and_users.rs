@@ -9,7 +9,7 @@ use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 use super::facts::{ACCOUNTS, ACCOUNTS_BEFORE};
 use super::findings::Findings;
 use super::step::IgnitionStep;
-use super::{accounts, authorize_ssh_keys, commands, keep_config, wishes};
+use super::{accounts, authorize_ssh_keys, commands, keep_config, passwd, wishes};
 
 pub(super) const NAME: &str = "create-groups-and-users";
 
@@ -52,7 +52,11 @@ pub(super) const STEP: IgnitionStep = IgnitionStep {
 
 fn yields(settings: &Settings) -> Vec<Ask> {
     let in_homes = Some(authorize_ssh_keys::KEYS);
-    vec![ACCOUNTS.from(accounts::probe(wishes(settings), in_homes))]
+    vec![ACCOUNTS.from(accounts::probe(
+        wishes(settings),
+        in_homes,
+        vec![settings.paths.state.clone()],
+    ))]
 }
 
 fn checks(settings: &Settings) -> Vec<Check> {
@@ -72,6 +76,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let wishes = wishes(settings);
     let before = facts.get(&ACCOUNTS_BEFORE)?;
     let mut findings = Findings::default();
+    passwd::judge(wishes, &before, &settings.paths.state, &mut findings);
     let mut effects = Vec::new();
     for group in &wishes.groups {
         let is_there = before.groups.contains_key(&group.name);

@@ -22,7 +22,7 @@ use super::findings::Findings;
 use super::presets::{self, PRESET};
 use super::step::{IgnitionStep, checks_nothing, yields_nothing};
 use super::tree::Tree;
-use super::{wishes, write_units};
+use super::{record, wishes, write_units};
 
 const NAME: &str = "enable-units";
 
@@ -77,7 +77,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     }
     if let Some(first) = lines.first() {
         let text: String = lines.iter().map(presets::Line::text).collect();
-        effects.push(preset(&survey, text, &first.unit.origin)?);
+        effects.push(preset(settings, &survey, text, &first.unit.origin)?);
     }
     if facts.get(&IS_LIVE)? {
         effects.extend(live(wishes, &states));
@@ -95,7 +95,12 @@ fn set(unit: UnitName, state: UnitState, origin: &Origin) -> Effect {
 }
 
 /// Writes the preset, or adds to the one that is there.
-fn preset(survey: &Survey, text: String, origin: &Origin) -> Result<Effect, PlanError> {
+fn preset(
+    settings: &Settings,
+    survey: &Survey,
+    text: String,
+    origin: &Origin,
+) -> Result<Effect, PlanError> {
     let path = TargetPath::new(PRESET)?;
     let mut findings = Findings::default();
     if let Some(why) = survey.lost.get(&path) {
@@ -103,6 +108,11 @@ fn preset(survey: &Survey, text: String, origin: &Origin) -> Result<Effect, Plan
         findings.add(origin, what, "move what is in the way");
     }
     let real = survey.real(&path).clone();
+    let state = survey.real(&settings.paths.state);
+    if record::is_inside(state, &real) {
+        let what = format!("{path} leads by a link to");
+        record::refuse(&mut findings, origin, what, state);
+    }
     let mut tree = Tree::new(survey);
     let there = tree.get(&real);
     match (&there, tree.make_parents(&real)) {

@@ -15,6 +15,7 @@ use bootlace_model::survey::{Accounts, Places, Seen, Survey};
 
 use super::accounts::Names;
 use super::findings::Findings;
+use super::record;
 use super::tree::{Tree, after_chown, folder_mode};
 
 /// The mode of a new file if the config says nothing.
@@ -178,14 +179,10 @@ impl<'a> Work<'a> {
     fn spare_record(&mut self, wish: Wish<'_>, real: &TargetPath) {
         let entry = wish.entry();
         let keeps = matches!(wish, Wish::Directory(_)) && !entry.overwrite;
-        let is_inside = real != self.state && real.below(self.state).is_some();
+        let is_inside = real != self.state && record::is_inside(self.state, real);
         if is_inside || self.state.below(real).is_some() && !keeps {
-            let what = format!(
-                "{} would replace what lies in {}, where the record of this run is kept",
-                entry.path, self.state
-            );
-            let hint = "choose another path, or keep the record elsewhere with --state";
-            self.findings.add(&entry.origin, what, hint);
+            let what = format!("{} would replace", entry.path);
+            record::refuse(&mut self.findings, &entry.origin, what, self.state);
         }
     }
 

@@ -11,7 +11,7 @@ use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 
 use super::facts::{ACCOUNTS_BEFORE, IS_LIVE, KERNEL_ARGUMENTS};
 use super::step::{IgnitionStep, checks_nothing};
-use super::{accounts, config, wishes};
+use super::{accounts, config, passwd, wishes};
 
 pub(super) const NAME: &str = "keep-config";
 
@@ -54,7 +54,7 @@ fn yields(settings: &Settings) -> Vec<Ask> {
     vec![
         KERNEL_ARGUMENTS.from(Probe::Known(arguments)),
         IS_LIVE.from(Probe::IsLive),
-        ACCOUNTS_BEFORE.from(accounts::probe(wishes, None)),
+        ACCOUNTS_BEFORE.from(accounts::probe(wishes, None, passwd::places(settings))),
     ]
 }
 

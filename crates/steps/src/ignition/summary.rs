@@ -26,11 +26,10 @@ pub fn summarise(wishes: &Provision, plan: Option<&PlanView>) -> String {
             .filter(|unit| unit.enabled == Some(state))
             .count()
     };
-    let masked = wishes
-        .units
-        .iter()
-        .filter(|unit| unit.mask == Some(true))
-        .count();
+    let masked = |state| {
+        let units = wishes.units.iter();
+        units.filter(|unit| unit.mask == Some(state)).count()
+    };
     for (verb, number, noun) in [
         ("writes", files, "file"),
         ("makes", wishes.directories.len(), "folder"),
@@ -38,9 +37,11 @@ pub fn summarise(wishes: &Provision, plan: Option<&PlanView>) -> String {
         ("adds or changes", wanted, "user"),
         ("removes", gone, "user"),
         ("adds", groups, "group"),
+        ("removes", wishes.groups.len() - groups, "group"),
         ("enables", enabled(true), "unit"),
         ("disables", enabled(false), "unit"),
-        ("masks", masked, "unit"),
+        ("masks", masked(true), "unit"),
+        ("unmasks", masked(false), "unit"),
     ] {
         if number > 0 {
             let plural = if number == 1 { "" } else { "s" };

@@ -50,7 +50,7 @@ pub(super) const STEP: IgnitionStep = IgnitionStep {
 };
 
 fn yields(settings: &Settings) -> Vec<Ask> {
-    let places = write_units::places(wishes(settings));
+    let places = write_units::places(wishes(settings), &settings.paths.state);
     vec![UNIT_PLACES.from(Probe::Survey(places))]
 }
 

@@ -1,5 +1,7 @@
 //! `write-units`: unit files, drop-ins and masks.
 
+use std::collections::HashSet;
+
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{
     Body, DropPath, Effect, MakeDirectory, MakeLink, Origin, PutFile, UnitName,
@@ -18,7 +20,7 @@ use super::facts::{UNIT_FILES, UNIT_PLACES};
 use super::findings::Findings;
 use super::step::{IgnitionStep, checks_nothing};
 use super::tree::Tree;
-use super::{presets, wishes, write_files};
+use super::{presets, record, wishes, write_files};
 
 pub(super) const NAME: &str = "write-units";
 
@@ -30,9 +32,9 @@ const NOWHERE: &str = "/dev/null";
 static ABOUT: About = About {
     title: "Write unit files and drop-ins, set masks and take them away",
     why: "Units, and the drop-ins that change units of the image, go to /etc/systemd/system, where \
-          they win over what the image brought. A unit without contents is only spoken of: nothing \
-          is written for it, but a drop-in without contents is an empty file, which takes away one \
-          of the same name. Units come after files, because a file of the config may make the folder \
+          they win over what the image brought. A unit or a drop-in without contents is only \
+          spoken of: nothing is written for it. A drop-in whose contents are \"\" is an empty file, \
+          which takes away one of the same name. Units come after files, because a file of the config may make the folder \
           that they lie in. A mask is a link to /dev/null in the unit's place; asking for none takes \
           only such a link away. When all of it is written it is noted which units count as enabled, \
           for the next step.",
@@ -59,11 +61,14 @@ pub(super) const STEP: IgnitionStep = IgnitionStep {
 };
 
 /// Lists what has to be known of the target before units are written.
-pub(super) fn places(wishes: &Provision) -> Places {
+pub(super) fn places(wishes: &Provision, state: &TargetPath) -> Places {
     let mut places = Places {
         contents: TargetPath::new(presets::PRESET).into_iter().collect(),
         ..Places::default()
     };
+    if !wishes.units.is_empty() {
+        places.paths.push(state.clone());
+    }
     for unit in &wishes.units {
         places.paths.extend(unit_path(unit));
         let dropins = unit.dropins.iter();
@@ -85,15 +90,13 @@ fn dropin_path(unit: &Unit, dropin: &str) -> Option<TargetPath> {
 fn yields(settings: &Settings) -> Vec<Ask> {
     let units = wishes(settings).units.iter();
     let spoken_of = units.filter(|unit| unit.enabled.is_some());
+    let mut known: HashSet<UnitName> = HashSet::new();
     let mut names: Vec<UnitName> = Vec::new();
     for unit in spoken_of {
         let any = presets::any_instance(&unit.name);
         let both = [Some(unit.name.clone()), any].into_iter().flatten();
         let both = both.filter_map(|name| UnitName::parse(&name));
-        names.extend(
-            both.filter(|name| !names.contains(name))
-                .collect::<Vec<_>>(),
-        );
+        names.extend(both.filter(|name| known.insert(name.clone())));
     }
     vec![UNIT_FILES.from(Probe::UnitFiles(names))]
 }
@@ -101,6 +104,7 @@ fn yields(settings: &Settings) -> Vec<Ask> {
 fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let survey = facts.get(&UNIT_PLACES)?;
     let mut work = Work {
+        state: survey.real(&settings.paths.state),
         tree: Tree::new(&survey),
         survey: &survey,
         findings: Findings::default(),
@@ -117,6 +121,8 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
 }
 
 struct Work<'a> {
+    /// Where the record of the run lies, by which everything is taken back.
+    state: &'a TargetPath,
     tree: Tree<'a>,
     survey: &'a Survey,
     findings: Findings,
@@ -126,6 +132,10 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn unit(&mut self, unit: &Unit) {
+        // A unit that is only spoken of may still lose its mask or its links there.
+        if unit_path(unit).is_some_and(|path| !self.spares_record(&path, &unit.origin)) {
+            return;
+        }
         for dropin in &unit.dropins {
             if let Some(contents) = &dropin.contents {
                 let path = dropin_path(unit, &dropin.name);
@@ -195,6 +205,16 @@ impl Work<'_> {
         }
     }
 
+    /// Tells whether a path leads elsewhere than into the record of the run; if not, it is noted.
+    fn spares_record(&mut self, path: &TargetPath, origin: &Origin) -> bool {
+        let spares = !record::is_inside(self.state, self.survey.real(path));
+        if !spares {
+            let what = format!("{path} leads by a link to");
+            record::refuse(&mut self.findings, origin, what, self.state);
+        }
+        spares
+    }
+
     /// Finds out where a file goes, and makes folders on the way that get their group from above.
     fn real(
         &mut self,
@@ -211,6 +231,9 @@ impl Work<'_> {
             let what = format!("{path} cannot be reached: {why}");
             let hint = format!("look at the way with `namei -l {path}`, below the root");
             self.findings.add(origin, what, hint);
+            return None;
+        }
+        if !self.spares_record(&path, origin) {
             return None;
         }
         let real = self.survey.real(&path).clone();

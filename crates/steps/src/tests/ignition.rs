@@ -369,6 +369,18 @@ fn a_config_is_told_in_a_sentence() {
     let expected = "This config writes 2 files, makes 1 folder, makes 1 link, adds or changes 1 \
                     user, adds 1 group and enables 1 unit.";
     assert_eq!(text, expected);
+    let mut away = wishes();
+    away.groups[0].should_exist = Some(false);
+    away.users.clear();
+    away.units = vec![Unit {
+        contents: None,
+        enabled: None,
+        mask: Some(false),
+        ..unit("a.service")
+    }];
+    (away.files, away.directories, away.links) = (vec![], vec![], vec![]);
+    let text = crate::ignition::summarise(&away, None);
+    assert_eq!(text, "This config removes 1 group and unmasks 1 unit.");
     let nothing = crate::ignition::summarise(&Provision::default(), None);
     assert_eq!(nothing, "This config asks for nothing.");
 }

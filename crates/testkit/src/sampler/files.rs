@@ -66,6 +66,7 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             users: vec!["sampler".into()],
             groups: vec!["sampler".into()],
             in_homes: Some("x".into()),
+            beside: vec![at("/srv/sampler")],
         };
         let units = ["old.service", "never.service"];
         let units = units.iter().filter_map(|unit| UnitName::parse(unit));

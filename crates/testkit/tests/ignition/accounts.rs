@@ -1,6 +1,14 @@
 //! Users and groups, through the real programs.
 
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::time::Duration;
+
+use bootlace_engine::RunReport;
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::record::Outcome;
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::Root;
 
@@ -104,6 +112,217 @@ fn a_program_that_fails_leaves_nothing() {
     let taken_back = |line: &String| line.contains("everything is as it was");
     assert!(fault.details.iter().any(taken_back), "{fault:?}");
     before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
+fn a_program_that_fails_is_told_by_the_entry_that_asked_for_it() {
+    let root = root();
+    let passwd = r#"{"users": [{"name": "core"},
+        {"name": "bad", "groups": ["nobody-made-this"]}]}"#;
+    let fault = root.apply(config(passwd, "")).unwrap_err();
+    let place = fault.place.clone().unwrap();
+    assert_eq!(
+        (place.file.as_str(), place.line),
+        ("config.ign", Some(2)),
+        "{fault:?}"
+    );
+    assert_eq!(
+        fault.because.as_deref(),
+        Some("passwd.users.1 asks for it."),
+        "{fault:?}"
+    );
+    assert!(fault.hints[0].contains("passwd.users.1"), "{fault:?}");
+}
+
+#[test]
+fn what_a_program_says_is_shown_without_the_hash() {
+    let root = root();
+    let passwd = r#"{"users": [{"name": "core", "passwordHash": "$6$SECRET:y"}]}"#;
+    let fault = root.apply(config(passwd, "")).unwrap_err();
+    assert!(
+        fault.details.iter().any(|line| line.contains("'…'")),
+        "{fault:?}"
+    );
+    assert!(!format!("{fault:?}").contains("SECRET"), "{fault:?}");
+    let journals = root.journals();
+    assert!(journals.contains("useradd"), "{journals}");
+    assert!(!journals.contains("SECRET"), "{journals}");
+}
+
+/// Lets somebody act while useradd reads its defaults, which are a pipe for that time.
+fn while_useradd_reads(root: &Root, user: &str, act: impl FnOnce()) -> Result<RunReport, Fault> {
+    let defaults = root.at("/etc/login.defs");
+    let text = std::fs::read(&defaults).unwrap();
+    std::fs::remove_file(&defaults).unwrap();
+    mknodat(
+        CWD,
+        &defaults,
+        FileType::Fifo,
+        Mode::from_raw_mode(0o644),
+        0,
+    )
+    .unwrap();
+    let config = config(&format!(r#"{{"users": [{{"name": "{user}"}}]}}"#), "");
+    let ended = std::thread::scope(|scope| {
+        let applied = scope.spawn(|| root.apply(config));
+        let mut pipe = loop {
+            assert!(!applied.is_finished(), "it did not read its defaults");
+            // Without a reader it cannot be opened.
+            match open(&defaults, OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()) {
+                Ok(pipe) => break std::fs::File::from(pipe),
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        act();
+        // It may be gone by now.
+        drop(pipe.write_all(&text));
+        drop(pipe);
+        applied.join().unwrap()
+    });
+    std::fs::remove_file(&defaults).unwrap();
+    root.put("/etc/login.defs", text);
+    ended
+}
+
+/// Finds the process that adds a user.
+fn useradd(user: &str) -> Pid {
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let found = processes.find_map(|process| {
+        let line = std::fs::read_to_string(process.path().join("cmdline")).ok()?;
+        let is_it = line.starts_with("useradd") && line.contains(user);
+        let number = process.file_name().to_str()?.parse().ok()?;
+        Pid::from_raw(number).filter(|_| is_it)
+    });
+    found.unwrap()
+}
+
+#[test]
+fn a_wish_to_stop_lets_a_program_that_edits_come_to_its_end() {
+    let root = root();
+    let before = root.snapshot();
+    let stop = root.stop_handle();
+    let report = while_useradd_reads(&root, "stopped", || {
+        stop.request();
+        // Longer than it takes until a wish to stop is noticed.
+        std::thread::sleep(Duration::from_millis(200));
+    })
+    .unwrap();
+    assert_eq!(report.outcome, Outcome::Interrupted);
+    assert!(root.read("/etc/passwd").contains("stopped:"));
+    for left in ["passwd.lock", "passwd+", "shadow.lock", "group.lock"] {
+        assert!(!root.at("/etc").join(left).exists(), "{left}");
+    }
+    let root = root.renewed();
+    assert!(root.undo().unwrap().refused.is_empty());
+    before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
+fn locks_and_copies_of_a_program_that_was_killed_go_again() {
+    let root = root();
+    let before = root.snapshot();
+    let fault = while_useradd_reads(&root, "killed", || {
+        for left in ["/etc/passwd.lock", "/etc/passwd+", "/etc/gshadow.lock"] {
+            root.put(left, "1");
+        }
+        kill_process(useradd("killed"), Signal::KILL).unwrap();
+    })
+    .unwrap_err();
+    assert!(fault.message.contains("killed"), "{fault}");
+    before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
+fn what_no_program_would_take_is_refused_beforehand_by_name() {
+    let root = root();
+    for (passwd, says) in [
+        (
+            r#"{"users": [{"name": "a", "uid": 5000}, {"name": "b", "uid": 5000}]}"#,
+            "passwd.users.1: the users a and b shall both have the uid 5000",
+        ),
+        (
+            r#"{"groups": [{"name": "a", "gid": 5000}, {"name": "b", "gid": 5000}]}"#,
+            "passwd.groups.1: the groups a and b shall both have the gid 5000",
+        ),
+        (
+            r#"{"users": [{"name": "a", "uid": -1}]}"#,
+            "passwd.users.0: the user a cannot have the uid -1",
+        ),
+        (
+            r#"{"groups": [{"name": "a", "gid": 4294967296}]}"#,
+            "passwd.groups.0: the group a cannot have the gid 4294967296",
+        ),
+        (
+            r#"{"users": [{"name": "-r"}]}"#,
+            r#"passwd.users.0: the name of the user, "-r", begins with a dash"#,
+        ),
+        (
+            r#"{"groups": [{"name": ""}]}"#,
+            "passwd.groups.0: the name of the group is empty",
+        ),
+        (
+            r#"{"users": [{"name": "a", "homeDir": "home/a"}]}"#,
+            r#"passwd.users.0: the home of a, "home/a", does not begin with /"#,
+        ),
+    ] {
+        let fault = root.plan(config(passwd, "")).unwrap_err();
+        assert_eq!(fault.message, says);
+        assert_eq!(fault.kind, FaultKind::BadInput);
+        assert!(!fault.hints.is_empty() && fault.place.is_some(), "{says}");
+    }
+}
+
+#[test]
+fn the_record_of_the_run_is_in_no_home() {
+    for (home, passwd, says) in [
+        (
+            "/state",
+            r#"{"name": "a", "shouldExist": false}"#,
+            "removing the user a",
+        ),
+        (
+            "/",
+            r#"{"name": "a", "shouldExist": false}"#,
+            "removing the user a",
+        ),
+        (
+            "/link/a",
+            r#"{"name": "a", "shouldExist": false}"#,
+            "removing the user a",
+        ),
+        (
+            "/state",
+            r#"{"name": "a", "uid": 77}"#,
+            "changing the user a",
+        ),
+        (
+            "/home/a",
+            r#"{"name": "a", "homeDir": "/state/a"}"#,
+            "/state/a",
+        ),
+        (
+            "/home/a",
+            r#"{"name": "new", "homeDir": "/link/b"}"#,
+            "/link/b",
+        ),
+        (
+            "/link/a",
+            r#"{"name": "a", "sshAuthorizedKeys": ["k"]}"#,
+            "the keys of a",
+        ),
+    ] {
+        let root = root();
+        let list = format!("{}a:x:701:701::{home}:/bin/sh\n", root.read("/etc/passwd"));
+        root.put("/etc/passwd", list);
+        std::os::unix::fs::symlink("/state", root.at("/link")).unwrap();
+        let before = root.snapshot();
+        let config = config(&format!(r#"{{"users": [{passwd}]}}"#), "");
+        let fault = root.apply(config).unwrap_err();
+        assert!(fault.message.starts_with("passwd.users.0: "), "{fault}");
+        assert!(fault.message.contains(says), "{fault}");
+        assert!(fault.message.contains("the record of this run"), "{fault}");
+        before.compare(&root.snapshot()).unwrap();
+    }
 }
 
 #[test]

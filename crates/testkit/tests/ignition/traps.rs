@@ -245,3 +245,40 @@ fn the_record_of_the_run_itself_is_not_an_entry_s_to_replace() {
     root.undo().unwrap();
     assert!(!root.at("/srv").exists());
 }
+
+#[test]
+fn units_that_a_link_leads_into_the_record_are_refused() {
+    for (link, unit, says) in [
+        (
+            "/etc/systemd/system",
+            r#""contents": "[Unit]\n""#,
+            "systemd.units.0: ",
+        ),
+        (
+            "/etc/systemd/system",
+            r#""mask": false"#,
+            "systemd.units.0: ",
+        ),
+        (
+            "/etc/systemd/system/a.service.d",
+            r#""dropins": [{"name": "b.conf", "contents": ""}]"#,
+            "systemd.units.0.dropins.0: ",
+        ),
+        (
+            "/etc/systemd/system-preset",
+            r#""enabled": true"#,
+            "systemd.units.0: ",
+        ),
+    ] {
+        let root = Root::new();
+        make_parents(&root.at(link));
+        symlink("/state", root.at(link)).unwrap();
+        let config = format!(
+            r#"{{"ignition": {{"version": "3.4.0"}}, "systemd": {{"units": [
+                {{"name": "a.service", {unit}}}]}}}}"#
+        );
+        let fault = refused(&root, &config);
+        assert!(fault.message.starts_with(says), "{fault}");
+        assert!(fault.message.contains("the record of this run"), "{fault}");
+    }
+}

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bootlace_engine::port::FetchRequest;
 use bootlace_engine::{Engine, Options, RunReport};
-use bootlace_host::RealHost;
+use bootlace_host::{RealHost, StopHandle};
 use bootlace_model::config::{IgnitionSettings, Paths, Settings};
 use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
@@ -27,11 +27,7 @@ impl Root {
         let folder = folder();
         let root = folder.path().join("root");
         std::fs::create_dir(&root).unwrap();
-        let host = RealHost::builder()
-            .root(&root)
-            .mount(path("/state"), folder.path().join("state"), true)
-            .proxy(None)
-            .build();
+        let host = host(folder.path());
         host.ensure().unwrap();
         Self { folder, host }
     }
@@ -83,6 +79,12 @@ impl Root {
         settings.ignition =
             Some(IgnitionSettings::new(resolved.provision, resolved.inputs).unwrap());
         Ok(settings)
+    }
+
+    /// Goes on with a host that nobody has asked to stop.
+    pub(crate) fn renewed(self) -> Self {
+        let host = host(self.folder.path());
+        Self { host, ..self }
     }
 
     fn with<T>(&self, settings: &Settings, act: impl FnOnce(&Engine<'_>) -> T) -> T {
@@ -142,6 +144,28 @@ impl Root {
         self.with(&settings, |engine| engine.undo())
     }
 
+    /// Returns what asks the host to stop.
+    pub(crate) fn stop_handle(&self) -> StopHandle {
+        self.host.stop_handle()
+    }
+
+    /// Reads all that was journalled.
+    pub(crate) fn journals(&self) -> String {
+        let mut text = String::new();
+        let mut open = vec![self.around().join("state")];
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else if path.extension().is_some_and(|end| end == "jsonl") {
+                    text += &std::fs::read_to_string(path).unwrap();
+                }
+            }
+        }
+        text
+    }
+
     /// Asks a question about the root.
     pub(crate) fn answer(&self, probe: &Probe) -> Answer {
         bootlace_engine::answer(&self.host, probe).unwrap()
@@ -159,6 +183,15 @@ impl Root {
         std::fs::write(&place, content).unwrap();
         place
     }
+}
+
+/// Makes a host whose root and state lie in a folder.
+fn host(folder: &Path) -> RealHost {
+    RealHost::builder()
+        .root(folder.join("root"))
+        .mount(path("/state"), folder.join("state"), true)
+        .proxy(None)
+        .build()
 }
 
 /// Makes a folder in memory where there is one: hundreds of syncs on a disk take their time.
