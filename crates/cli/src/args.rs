@@ -7,7 +7,7 @@ use bootlace_steps::render::Component;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::commands::{Ignition, NodeNetwork, VersionOperator};
+use crate::commands::{Ignition, NodeNetwork, Serve, VersionOperator};
 
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
@@ -205,6 +205,14 @@ Examples:
     /// Check, translate, merge and apply Ignition configs
     #[command(subcommand)]
     Ignition(Ignition),
+    /// Serve Ignition configs to machines that boot for the first time
+    #[command(after_help = "\
+Runs until it is stopped, and then ends what is under way.
+
+Examples:
+  bootlace serve --pools DIR --listen 0.0.0.0:22623 --cert tls.crt --key tls.key --tokens tokens.yaml
+  printf %s TOKEN | sha256sum    what stands in tokens.yaml for a token")]
+    Serve(Serve),
     /// Hold a cluster to its release: apply its manifests, and put right what drifts
     #[command(after_help = "\
 Runs in the cluster until it is stopped. Progress is on the ClusterVersion `version`.

@@ -14,6 +14,7 @@ mod render;
 mod reset;
 mod run;
 mod runs;
+mod serve;
 mod status;
 mod supervise;
 mod undo;
@@ -23,6 +24,7 @@ mod version_operator;
 
 pub(crate) use ignition::{Ignition, read_ignition};
 pub(crate) use node_network::NodeNetwork;
+pub(crate) use serve::Serve;
 pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
@@ -54,6 +56,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
         Some(Command::Ignition(args)) => ignition::ignition(session, &args),
+        Some(Command::Serve(args)) => serve::serve(session, args),
         Some(Command::VersionOperator(args)) => version_operator::version_operator(session, args),
         Some(Command::NodeNetwork(args)) => node_network::node_network(session, args),
         Some(Command::Completions { shell }) => completions::completions(session, shell),

@@ -36,6 +36,7 @@ fn every_command_has_help() {
         "pki",
         "pki list",
         "pki check",
+        "serve",
         "version-operator",
         "completions",
         "man",

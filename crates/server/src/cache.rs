@@ -1,0 +1,243 @@
+//! Rendered configs, kept as long as the files that they came from are as they were.
+//!
+//! What is served is always one state of all files: they are looked at before and after they are read,
+//! and read again if one changed meanwhile. A file that changed a moment ago may still be in the
+//! middle of being written, so it is waited for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bootlace_ignition::Version;
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use crate::disk::{self, Fingerprint};
+use crate::pools::{Name, Pools, Reading, Unservable};
+use crate::problem::{Kind, Problem};
+use crate::rendered::{Unrenderable, render};
+use crate::tokens::hex;
+
+/// How often files are read again that change all the time.
+const ATTEMPTS: usize = 60;
+/// How long is waited for a file to settle.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long after its last change a file counts as whole.
+const SETTLES: Duration = Duration::from_millis(40);
+/// The same for a file that makes no sense: most likely it is being written.
+const SETTLES_BROKEN: Duration = Duration::from_millis(500);
+
+/// What a pool is served in a version.
+#[derive(Debug)]
+pub(crate) struct Served {
+    /// The name of the pool's config.
+    pub(crate) config: String,
+    /// The bytes; shared by everybody who gets them.
+    pub(crate) content: Bytes,
+    /// A name for exactly these bytes, in quotes.
+    pub(crate) tag: String,
+}
+
+/// An answer to a request for a pool.
+pub(crate) type Answer = Result<Arc<Served>, Problem>;
+
+/// All that was rendered.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    pools: Pools,
+    slots: Mutex<BTreeMap<(Name, Version), Arc<Slot>>>,
+    renders: AtomicU64,
+}
+
+/// A pool in a version; whoever renders it holds the lock, and all others wait for what comes of it.
+type Slot = tokio::sync::Mutex<Option<Kept>>;
+
+/// What came of rendering.
+enum Made {
+    /// An answer, and the files that it came from.
+    Settled(Answer, Vec<(PathBuf, Option<Fingerprint>)>),
+    /// There is no such pool.
+    Unknown,
+    /// The files change all the time.
+    Unsettled,
+}
+
+#[derive(Debug)]
+struct Kept {
+    files: Vec<(PathBuf, Option<Fingerprint>)>,
+    answer: Answer,
+}
+
+impl Cache {
+    /// Begins with nothing.
+    pub(crate) fn new(pools: Pools) -> Self {
+        Self {
+            pools,
+            slots: Mutex::default(),
+            renders: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns where configs come from.
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    /// Counts how often something was rendered.
+    pub(crate) fn renders(&self) -> u64 {
+        self.renders.load(Ordering::Relaxed)
+    }
+
+    /// Returns what a pool is served in a version, as its files are now.
+    pub(crate) async fn get(&self, pool: &Name, version: Version) -> Answer {
+        let key = (pool.clone(), version);
+        let slot = Arc::clone(self.slots().entry(key.clone()).or_default());
+        let mut kept = slot.lock().await;
+        if let Some(kept) = &*kept
+            && Reading::still_holds(&kept.files)
+        {
+            return kept.answer.clone();
+        }
+        match self.make(pool, version).await {
+            Made::Settled(answer, files) => {
+                *kept = Some(Kept {
+                    files,
+                    answer: answer.clone(),
+                });
+                answer
+            }
+            Made::Unsettled => match kept.as_ref().map(|kept| &kept.answer) {
+                // A state that was whole is better than none, and than half of a new one.
+                Some(Ok(served)) => Ok(Arc::clone(served)),
+                _ => Err(unsettled(pool)),
+            },
+            Made::Unknown => {
+                // Nothing is kept for names that anybody may make up.
+                drop(self.slots().remove(&key));
+                Err(self.unknown(pool))
+            }
+        }
+    }
+
+    /// Renders, until it came from files that did not change meanwhile.
+    async fn make(&self, pool: &Name, version: Version) -> Made {
+        for _ in 0..ATTEMPTS {
+            let Some(reading) = self.read(pool).await else {
+                return Made::Unsettled;
+            };
+            if matches!(reading.source, Err(Unservable::Unknown)) {
+                return Made::Unknown;
+            }
+            let Reading { files, source } = reading;
+            if is_settled(&files, SETTLES) && Reading::still_holds(&files) {
+                self.renders.fetch_add(1, Ordering::Relaxed);
+                let pool = pool.clone();
+                let answer = tokio::task::spawn_blocking(move || {
+                    let source = source.map_err(|error| unservable(&pool, error))?;
+                    rendered(&pool, &source, version)
+                });
+                match answer.await {
+                    Ok(answer) if answer.is_ok() || is_settled(&files, SETTLES_BROKEN) => {
+                        return Made::Settled(answer, files);
+                    }
+                    _ => {}
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Made::Unsettled
+    }
+
+    async fn read(&self, pool: &Name) -> Option<Reading> {
+        let (pools, pool) = (self.pools.clone(), pool.clone());
+        let reading = tokio::task::spawn_blocking(move || pools.read(&pool));
+        reading.await.ok()
+    }
+
+    fn unknown(&self, pool: &Name) -> Problem {
+        let known = self.pools.list().unwrap_or_default();
+        let known: Vec<&str> = known.iter().map(Name::as_str).collect();
+        let hint = if known.is_empty() {
+            "there are no pools: write one into machine-pools of the folder that is served".into()
+        } else {
+            format!("ask for one of these: {}", known.join(", "))
+        };
+        let detail = format!("there is no pool {}", pool.as_str());
+        Problem::new(Kind::UnknownPool, detail, hint)
+    }
+
+    fn slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Name, Version), Arc<Slot>>> {
+        // The map is whole whatever happened to whoever held it.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells whether the last change of every file is so long ago that it has been written whole.
+fn is_settled(files: &[(PathBuf, Option<Fingerprint>)], settles: Duration) -> bool {
+    let now = disk::now();
+    let mut found = files.iter().filter_map(|(_, found)| found.as_ref());
+    !found.any(|found| found.is_fresh(now, settles))
+}
+
+fn rendered(pool: &Name, source: &crate::pools::Source, version: Version) -> Answer {
+    match render(source, version) {
+        Ok(content) => {
+            let digest = hex(&Sha256::digest(&content)[..16]);
+            Ok(Arc::new(Served {
+                config: source.config.as_str().to_owned(),
+                content: content.into(),
+                tag: format!("\"{digest}\""),
+            }))
+        }
+        Err(Unrenderable::Invalid(reasons)) => {
+            let file = format!("machine-configs/{}.yaml", source.config.as_str());
+            let reason = reasons.join("; ");
+            Err(unservable(pool, Unservable::Broken { file, reason }))
+        }
+        Err(Unrenderable::Inexpressible(reasons)) => Err(inexpressible(pool, version, &reasons)),
+    }
+}
+
+fn inexpressible(pool: &Name, version: Version, reasons: &[String]) -> Problem {
+    let detail = format!(
+        "the config of the pool {} cannot be said in {version}: {}",
+        pool.as_str(),
+        reasons.join("; ")
+    );
+    let hint = "boot a newer image, whose Ignition asks for a newer version, or take out of the config what is named here";
+    let problem = Problem::new(Kind::Inexpressible, detail, hint);
+    if version == Version::V3_0 {
+        // Nothing that asks for 3.0 will ever be served more by waiting.
+        problem.with_status(hyper::StatusCode::BAD_REQUEST)
+    } else {
+        problem
+    }
+}
+
+fn unservable(pool: &Name, error: Unservable) -> Problem {
+    let (file, reason) = match error {
+        Unservable::Broken { file, reason } => (file, reason),
+        Unservable::Unknown => ("machine-pools".into(), "there is no such pool".into()),
+    };
+    let pool = pool.as_str();
+    Problem::new(
+        Kind::BrokenPool,
+        format!("the pool {pool} cannot be served: {file}: {reason}"),
+        format!("put {file} right; it is read again at the next request"),
+    )
+    .retry_after(10)
+}
+
+fn unsettled(pool: &Name) -> Problem {
+    let detail = format!(
+        "the files of the pool {} change all the time",
+        pool.as_str()
+    );
+    let hint = "write files under another name and rename them into place; ask again";
+    Problem::new(Kind::BrokenPool, detail, hint).retry_after(1)
+}
+
+#[cfg(test)]
+mod tests;

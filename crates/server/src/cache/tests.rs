@@ -1,0 +1,101 @@
+#![expect(clippy::disallowed_methods, reason = "a test's own files")]
+
+use std::path::Path;
+
+use super::*;
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn config(mark: &str) -> String {
+    format!(
+        "metadata: {{name: r}}\nspec: {{config: {{ignition: {{version: 3.2.0}}, \
+         storage: {{files: [{{path: /a, contents: {{source: 'data:,{mark}'}}}}]}}}}}}\n"
+    )
+}
+
+fn cache(folder: &Path) -> Cache {
+    Cache::new(Pools {
+        folder: folder.to_owned(),
+        kubeconfig: None,
+        certificates: vec![],
+    })
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+#[tokio::test]
+async fn rendered_once_until_a_file_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "machine-pools/p.yaml",
+        "status: {configuration: {name: r}}",
+    );
+    write(folder.path(), "machine-configs/r.yaml", &config("one"));
+    let cache = cache(folder.path());
+    let first = cache.get(&name("p"), Version::V3_2).await.unwrap();
+    let again = cache.get(&name("p"), Version::V3_2).await.unwrap();
+    assert!(Arc::ptr_eq(&first, &again), "it is shared, not copied");
+    assert_eq!(cache.renders(), 1);
+    let other = cache.get(&name("p"), Version::V3_4).await.unwrap();
+    assert_ne!(first.tag, other.tag);
+    assert_eq!(cache.renders(), 2);
+    // The same size, at once: only the time tells.
+    write(folder.path(), "machine-configs/r.yaml", &config("two"));
+    let changed = cache.get(&name("p"), Version::V3_2).await.unwrap();
+    let text = String::from_utf8(changed.content.to_vec()).unwrap();
+    assert!(text.contains("data:,two"), "{text}");
+    assert_ne!(changed.tag, first.tag);
+    write(
+        folder.path(),
+        "machine-pools/p.yaml",
+        "status: {configuration: {name: gone}}",
+    );
+    let problem = cache.get(&name("p"), Version::V3_2).await.unwrap_err();
+    assert!(
+        problem.detail().contains("machine-configs/gone.yaml"),
+        "{problem:?}"
+    );
+    write(folder.path(), "machine-configs/gone.yaml", &config("three"));
+    assert!(cache.get(&name("p"), Version::V3_2).await.is_ok());
+}
+
+#[tokio::test]
+async fn made_up_names_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "machine-pools/p.yaml", "");
+    let cache = cache(folder.path());
+    for n in 0..50 {
+        let problem = cache.get(&name(&format!("x{n}")), Version::V3_2).await;
+        assert_eq!(problem.unwrap_err().status(), 404);
+    }
+    assert!(cache.slots().is_empty());
+    std::fs::remove_dir_all(folder.path().join("machine-pools")).unwrap();
+    let problem = cache.get(&name("p"), Version::V3_2).await.unwrap_err();
+    assert_eq!(problem.status(), 503, "{problem:?}");
+}
+
+#[tokio::test]
+async fn three_zero_is_refused_for_good_where_it_cannot_be_said() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "machine-pools/p.yaml",
+        "status: {configuration: {name: r}}",
+    );
+    let text = "spec: {config: {ignition: {version: 3.2.0, proxy: {httpProxy: 'http://p'}}}}";
+    write(folder.path(), "machine-configs/r.yaml", text);
+    let cache = cache(folder.path());
+    for (version, status) in [(Version::V3_0, 400), (Version::V2_2, 500)] {
+        let problem = cache.get(&name("p"), version).await.unwrap_err();
+        assert_eq!(problem.status(), status);
+        assert!(problem.detail().contains("proxy"), "{problem:?}");
+    }
+    assert!(cache.get(&name("p"), Version::V3_1).await.is_ok());
+}

@@ -1,0 +1,36 @@
+//! The machine config server: answers machines that boot for the first time.
+//!
+//! | modules | what they do |
+//! |---|---|
+//! | `accept`, `rendered`, `tokens`, `problem`, `yaml` | decisions about texts; pure |
+//! | `pools`, `disk`, `reload`, `audit`, `tls` | one neighbour each |
+//! | `cache` | what was rendered, as long as it holds |
+//! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
+//! | `listen`, `patience`, `stop` | connections, and how they end |
+//! | `site`, `server` | everything together |
+
+mod accept;
+mod answer;
+mod audit;
+mod cache;
+mod disk;
+mod listen;
+mod log;
+mod metrics;
+mod patience;
+mod pools;
+mod problem;
+mod reload;
+mod rendered;
+mod reply;
+mod server;
+mod site;
+mod status;
+mod stop;
+mod tls;
+mod tokens;
+mod yaml;
+
+pub use log::Log;
+pub use server::{Access, Options, Server, run};
+pub use stop::Stop;

@@ -1,0 +1,156 @@
+//! Connections: accepted, secured, answered, and let end in peace.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::USER_AGENT;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+
+use crate::answer::answer;
+use crate::audit::{Line, shortened};
+use crate::disk;
+use crate::log::Log;
+use crate::patience::{Patience, Whole};
+use crate::site::Site;
+use crate::stop::Stop;
+
+/// How many connections there may be; more wait until one ends.
+const MOST_CONNECTIONS: usize = 10_000;
+/// How long a client may take to secure its connection.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long a connection may be idle.
+const IDLE: Duration = Duration::from_mins(1);
+/// How large the head of a request may be.
+const LARGEST_HEAD: usize = 16 << 10;
+/// How many headers a request may have.
+const MOST_HEADERS: usize = 64;
+/// How long requests that are under way may take when the server ends.
+const DRAIN: Duration = Duration::from_secs(30);
+/// How long is waited when no connection can be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Answers until it is asked to stop, and then ends what is under way.
+pub(crate) async fn serve(
+    site: Arc<Site>,
+    listener: TcpListener,
+    tls: Arc<rustls::ServerConfig>,
+    log: Log,
+    stop: &Stop,
+) {
+    let acceptor = TlsAcceptor::from(tls);
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let accepted = async {
+            // The semaphore is never closed.
+            let place = Arc::clone(&places).acquire_owned().await.ok();
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            () = stop.asked() => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let (site, acceptor, stop) = (Arc::clone(&site), acceptor.clone(), stop.clone());
+                tokio::spawn(async move {
+                    connection(site, acceptor, stream, peer, &stop).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                log.say(&format!("cannot accept a connection: {error}"));
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    site.drain();
+    let most = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
+    if tokio::time::timeout(DRAIN, places.acquire_many(most))
+        .await
+        .is_err()
+    {
+        let count = MOST_CONNECTIONS - places.available_permits();
+        log.say(&format!("connections that were cut off: {count}"));
+    }
+}
+
+async fn connection(
+    site: Arc<Site>,
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    peer: SocketAddr,
+    stop: &Stop,
+) {
+    let _connected = site.metrics.connected();
+    // Answers are written whole; if this fails they come a moment later.
+    drop(stream.set_nodelay(true));
+    let secured = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream));
+    let secured = tokio::select! {
+        secured = secured => secured,
+        () = stop.asked() => return,
+    };
+    let Ok(Ok(stream)) = secured else {
+        return site.metrics.handshake_failed();
+    };
+    let whole = Whole::default();
+    let stream = Patience::new(stream, whole.clone());
+    let service = service_fn(|request| {
+        whole.say();
+        respond(Arc::clone(&site), request, peer)
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE)
+        .max_buf_size(LARGEST_HEAD)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    // How a connection ends is the client's affair: it hangs up, is late, or speaks no HTTP.
+    tokio::select! {
+        ended = &mut connection => return drop(ended),
+        () = stop.asked() => connection.as_mut().graceful_shutdown(),
+    }
+    drop(connection.await);
+}
+
+async fn respond(
+    site: Arc<Site>,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let reply = answer(&site, &request).await;
+    let bytes = reply.sent(request.method());
+    let status = reply.status.as_u16();
+    site.metrics.answered(reply.endpoint, status, bytes);
+    let [pool, config, version] = reply.subject.clone();
+    let agent = request.headers().get(USER_AGENT);
+    let agent = agent.map(|agent| shortened(&String::from_utf8_lossy(agent.as_bytes())));
+    site.audit.note(&Line {
+        time: disk::now().to_string(),
+        source: peer.to_string(),
+        method: shortened(request.method().as_str()),
+        path: shortened(request.uri().path()),
+        status,
+        bytes,
+        pool,
+        config,
+        version,
+        token: reply.bearer.token.clone(),
+        node: reply.bearer.node.clone(),
+        agent,
+        reason: reply.reason.clone(),
+    });
+    Ok(reply.into_response())
+}

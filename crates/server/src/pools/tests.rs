@@ -1,0 +1,129 @@
+#![expect(clippy::disallowed_methods, reason = "a test's own files")]
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// Names and contents of files.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+fn folder(files: Files<'_>) -> (TempDir, Pools) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let pools = Pools {
+        folder: folder.path().to_owned(),
+        kubeconfig: None,
+        certificates: vec![],
+    };
+    (folder, pools)
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+#[test]
+fn a_name_is_one_plain_part_of_a_path() {
+    for good in ["worker", "master-0", "a.b", "X_1", "0"] {
+        assert!(Name::parse(good).is_some(), "{good}");
+    }
+    let long = "a".repeat(254);
+    for bad in [
+        "", ".", "..", ".a", "a/b", "../a", "a%2fb", "%2e%2e", "a\\b", "a b", "a\0", "-a", "é",
+        "a?b", "a;b", "~", &long,
+    ] {
+        assert_eq!(Name::parse(bad), None, "{bad:?}");
+    }
+}
+
+#[test]
+fn a_pool_leads_to_its_config() {
+    let (folder, mut pools) = folder(&[
+        (
+            "machine-pools/worker.yaml",
+            "status: {configuration: {name: r-1}}",
+        ),
+        ("machine-pools/notes.txt", "x"),
+        ("machine-configs/r-1.yaml", "metadata: {name: r-1}"),
+        (
+            "controller-config/machine-config-controller.yaml",
+            "spec: {kubeAPIServerServingCAData: Y2E=, cloudProviderCAData: null}",
+        ),
+        ("kubeconfig", "k"),
+    ]);
+    pools.kubeconfig = Some(folder.path().join("kubeconfig"));
+    let reading = pools.read(&name("worker"));
+    let source = reading.source.unwrap();
+    assert_eq!(source.config, name("r-1"));
+    assert_eq!(source.machine_config["metadata"]["name"], "r-1");
+    assert_eq!(source.kubeconfig.as_deref(), Some(&b"k"[..]));
+    assert_eq!(
+        source.authorities,
+        [("/etc/kubernetes/kubelet-ca.crt", b"ca".to_vec())]
+    );
+    assert_eq!(reading.files.len(), 4);
+    assert!(Reading::still_holds(&reading.files));
+    std::fs::remove_file(folder.path().join("kubeconfig")).unwrap();
+    assert!(!Reading::still_holds(&reading.files));
+    assert_eq!(pools.list().unwrap(), [name("worker")]);
+}
+
+#[test]
+fn what_is_broken_is_named_with_its_file() {
+    let rows: [(Files<'_>, &str, &str); 7] = [
+        (&[], "machine-pools", "there is no such folder"),
+        (
+            &[("machine-pools/p.yaml", "a: [")],
+            "machine-pools/p.yaml",
+            "is not YAML",
+        ),
+        (
+            &[("machine-pools/p.yaml", "")],
+            "machine-pools/p.yaml",
+            "names no config",
+        ),
+        (
+            &[(
+                "machine-pools/p.yaml",
+                "status: {configuration: {name: ../../etc/shadow}}",
+            )],
+            "machine-pools/p.yaml",
+            "not the name of a config",
+        ),
+        (
+            &[("machine-pools/p.yaml", "status: {configuration: {name: r}}")],
+            "machine-configs/r.yaml",
+            "there is no such file",
+        ),
+        (
+            &[
+                ("machine-pools/p.yaml", "status: {configuration: {name: r}}"),
+                ("machine-configs/r.yaml", "- 1"),
+            ],
+            "machine-configs/r.yaml",
+            "not a MachineConfig",
+        ),
+        (
+            &[("machine-pools/p.yaml/x", "a folder")],
+            "machine-pools/p.yaml",
+            "cannot be read",
+        ),
+    ];
+    for (files, expected_file, expected) in rows {
+        let (_folder, pools) = folder(files);
+        let Err(Unservable::Broken { file, reason }) = pools.read(&name("p")).source else {
+            panic!("{expected} was not found");
+        };
+        assert_eq!(file, expected_file);
+        assert!(reason.contains(expected), "{reason}");
+    }
+    let (_folder, pools) = folder(&[("machine-pools/p.yaml", "")]);
+    assert_eq!(
+        pools.read(&name("q")).source.unwrap_err(),
+        Unservable::Unknown
+    );
+}

@@ -1,0 +1,226 @@
+//! From a pool's config to the bytes that a machine gets.
+//!
+//! Files are appended as OpenShift's server appends them, and in its order, because what runs on the
+//! machine looks for them: node annotations, kubeconfig, the whole config, authorities of registries,
+//! and last the config without its Ignition part, which tells the first boot what Ignition cannot do.
+
+use bootlace_ignition::{Version, parse};
+use serde_json::{Value, json};
+
+use crate::pools::Source;
+
+/// 0644, as a number of JSON.
+const MODE: u32 = 420;
+/// What annotations of machine configs begin with.
+const DOMAIN: &str = "machineconfiguration.openshift.io";
+/// Fields of a config that are always written, and what they are when nobody says.
+const ALWAYS_SAID: [&str; 6] = [
+    "osImageURL",
+    "baseOSExtensionsContainerImage",
+    "kernelArguments",
+    "extensions",
+    "fips",
+    "kernelType",
+];
+
+/// Why a config cannot be served in a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unrenderable {
+    /// The config is not valid, whatever is asked for.
+    Invalid(Vec<String>),
+    /// The version cannot say what the config says.
+    Inexpressible(Vec<String>),
+}
+
+/// Renders the config of a pool in a version.
+pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unrenderable> {
+    let mut machine_config = complete(&source.machine_config);
+    let mut config = ignition(&machine_config)?;
+    rescue_kernel_arguments(&mut config, &mut machine_config, version)?;
+    for (path, content) in &source.authorities {
+        put_content(&mut config, path, content);
+    }
+    for (path, content) in appended(source, &machine_config) {
+        append_file(&mut config, &path, &content);
+    }
+    let parsed = parse("served", config.to_string().as_bytes());
+    let Some(config) = parsed.config else {
+        let errors = parsed.report.errors();
+        let errors = errors.map(|finding| format!("{}: {}", finding.place.path, finding.problem));
+        return Err(Unrenderable::Invalid(errors.collect()));
+    };
+    let served = config.to_version(version).map_err(|lost| {
+        let lost = lost.iter();
+        let lost = lost.map(|lost| format!("{}: {}", lost.place.path, lost.why));
+        Unrenderable::Inexpressible(lost.collect())
+    })?;
+    Ok(served.to_string().into_bytes())
+}
+
+/// Writes out what a config leaves to its defaults.
+fn complete(machine_config: &Value) -> Value {
+    let mut complete = machine_config.clone();
+    if !complete["spec"].is_object() {
+        complete["spec"] = json!({});
+    }
+    for field in ALWAYS_SAID {
+        if complete["spec"].get(field).is_none() {
+            complete["spec"][field] = match field {
+                "kernelArguments" | "extensions" => Value::Null,
+                "fips" => false.into(),
+                _ => "".into(),
+            };
+        }
+    }
+    complete
+}
+
+/// Returns the Ignition part in the terms of the newest spec.
+fn ignition(machine_config: &Value) -> Result<Value, Unrenderable> {
+    let config = &machine_config["spec"]["config"];
+    if config.is_null() {
+        return Ok(json!({"ignition": {"version": Version::NEWEST.name()}}));
+    }
+    let parsed = parse("spec.config", config.to_string().as_bytes());
+    let Some(config) = parsed.config else {
+        let errors = parsed.report.errors();
+        let errors = errors
+            .map(|finding| format!("spec.config.{}: {}", finding.place.path, finding.problem));
+        return Err(Unrenderable::Invalid(errors.collect()));
+    };
+    Ok(config.to_json())
+}
+
+/// Moves kernel arguments out of the Ignition part if the version has no place for them there.
+fn rescue_kernel_arguments(
+    config: &mut Value,
+    machine_config: &mut Value,
+    version: Version,
+) -> Result<(), Unrenderable> {
+    if version >= Version::V3_3 {
+        return Ok(());
+    }
+    let arguments = config
+        .as_object_mut()
+        .and_then(|config| config.remove("kernelArguments"));
+    let Some(arguments) = arguments else {
+        return Ok(());
+    };
+    let listed = |name: &str| arguments[name].as_array().cloned().unwrap_or_default();
+    if !listed("shouldNotExist").is_empty() {
+        return Err(Unrenderable::Inexpressible(vec![format!(
+            "kernelArguments.shouldNotExist: {version} has no kernelArguments, and a MachineConfig cannot remove any"
+        )]));
+    }
+    let rescued = listed("shouldExist");
+    if rescued.is_empty() {
+        return Ok(());
+    }
+    let kept = &mut machine_config["spec"]["kernelArguments"];
+    let mut all = kept.as_array().cloned().unwrap_or_default();
+    all.extend(rescued);
+    *kept = all.into();
+    Ok(())
+}
+
+/// Lists the files that every machine gets besides, in the order in which they are appended.
+fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
+    let mut files = vec![(
+        "/etc/machine-config-daemon/node-annotations.json".to_owned(),
+        annotations(source, machine_config),
+    )];
+    if let Some(kubeconfig) = &source.kubeconfig {
+        files.push(("/etc/kubernetes/kubeconfig".into(), kubeconfig.clone()));
+    }
+    files.push((
+        "/etc/mcs-machine-config-content.json".into(),
+        indented(machine_config),
+    ));
+    for (registry, content) in &source.certificates {
+        let path = format!("/etc/docker/certs.d/{registry}/ca.crt");
+        files.push((path, content.clone()));
+    }
+    let mut capsule = machine_config.clone();
+    capsule["spec"]["config"] = json!({"ignition": {"version": "3.5.0"}});
+    files.push((
+        "/etc/ignition-machine-config-encapsulated.json".into(),
+        capsule.to_string().into_bytes(),
+    ));
+    files
+}
+
+fn annotations(source: &Source, machine_config: &Value) -> Vec<u8> {
+    let config = source.config.as_str();
+    let mut annotations = json!({
+        format!("{DOMAIN}/currentConfig"): config,
+        format!("{DOMAIN}/desiredConfig"): config,
+        format!("{DOMAIN}/firstPivotConfig"): config,
+        format!("{DOMAIN}/state"): "Done",
+    });
+    let image = &machine_config["metadata"]["annotations"][format!("{DOMAIN}/pre-built-image")];
+    if let Some(image) = image.as_str().filter(|image| !image.is_empty()) {
+        annotations[format!("{DOMAIN}/currentImage")] = image.into();
+        annotations[format!("{DOMAIN}/desiredImage")] = image.into();
+    }
+    annotations.to_string().into_bytes()
+}
+
+/// Writes JSON for people, indented by four.
+fn indented(value: &Value) -> Vec<u8> {
+    use serde::Serialize as _;
+    let mut text = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, formatter);
+    // Writing a value into memory does not fail.
+    drop(value.serialize(&mut serializer));
+    text
+}
+
+/// Replaces the content of a file, or appends the file.
+fn put_content(config: &mut Value, path: &str, content: &[u8]) {
+    let files = config.pointer_mut("/storage/files");
+    let mut files = files.and_then(Value::as_array_mut).into_iter().flatten();
+    match files.find(|file| file["path"] == path) {
+        Some(file) => file["contents"]["source"] = data_url(content).into(),
+        None => append_file(config, path, content),
+    }
+}
+
+/// Appends a file; one that was there at the same path gives way, since no path may be there twice.
+fn append_file(config: &mut Value, path: &str, content: &[u8]) {
+    let storage = &mut config["storage"];
+    if !storage["files"].is_array() {
+        storage["files"] = json!([]);
+    }
+    if let Some(files) = storage["files"].as_array_mut() {
+        files.retain(|file| file["path"] != path);
+        files.push(json!({
+            "path": path,
+            "mode": MODE,
+            "overwrite": true,
+            "contents": {"source": data_url(content)},
+        }));
+    }
+}
+
+/// Writes bytes as a data URL, escaped as Go programs escape them.
+fn data_url(content: &[u8]) -> String {
+    let mut url = String::with_capacity(6 + content.len() * 2);
+    url.push_str("data:,");
+    for byte in content {
+        match byte {
+            b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')' => {
+                url.push(char::from(*byte));
+            }
+            byte if byte.is_ascii_alphanumeric() => url.push(char::from(*byte)),
+            byte => {
+                let digit = |value: u8| char::from(b"0123456789ABCDEF"[usize::from(value)]);
+                url.extend(['%', digit(byte >> 4), digit(byte & 15)]);
+            }
+        }
+    }
+    url
+}
+
+#[cfg(test)]
+mod tests;

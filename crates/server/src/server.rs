@@ -1,0 +1,224 @@
+//! The server as a whole: opened with everything checked, then run until it is asked to stop.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+
+use bootlace_model::fault::{Fault, FaultKind};
+
+use crate::audit::Audit;
+use crate::cache::Cache;
+use crate::log::Log;
+use crate::pools::Pools;
+use crate::reload::{self, Watched};
+use crate::site::{Gate, Site};
+use crate::stop::Stop;
+use crate::tls::{self, Identity};
+use crate::tokens::Tokens;
+use crate::{disk, listen};
+
+/// What to serve, where, and to whom.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The folder of pools and their configs.
+    pub pools: PathBuf,
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// The certificate, in PEM, with those that lead to its authority.
+    pub certificate: PathBuf,
+    /// Its private key, in PEM.
+    pub key: PathBuf,
+    /// Who may ask.
+    pub access: Access,
+    /// The kubeconfig that every machine gets.
+    pub kubeconfig: Option<PathBuf>,
+    /// Registries, and the authorities that machines shall trust for them.
+    pub certificates: Vec<(String, PathBuf)>,
+    /// Where to write a line for each answer; to stderr if it is none.
+    pub audit: Option<PathBuf>,
+}
+
+/// Who may ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// Whoever has a token whose hash is in this file.
+    Tokens(PathBuf),
+    /// Anybody who reaches the server.
+    Anybody,
+}
+
+/// A server that listens, and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    site: Arc<Site>,
+    listener: TcpListener,
+    address: SocketAddr,
+    watched: Watched,
+    log: Log,
+}
+
+impl Server {
+    /// Reads everything that is needed, and begins to listen; refuses what cannot work.
+    pub fn open(options: Options, log: Log) -> Result<Self, Fault> {
+        let pools = Pools {
+            folder: options.pools,
+            kubeconfig: options.kubeconfig,
+            certificates: options.certificates,
+        };
+        pools.list().map_err(|error| no_pools(&pools, &error))?;
+        if let Some(path) = &pools.kubeconfig {
+            disk::read(path).map_err(|error| unreadable(path, &error))?;
+        }
+        for (_, path) in &pools.certificates {
+            disk::read(path).map_err(|error| unreadable(path, &error))?;
+        }
+        let identity = Identity::read(&options.certificate, &options.key);
+        let identity = identity.map_err(|(file, why)| {
+            Fault::bad_input(format!("the server cannot prove who it is: {why}"))
+                .in_file(file.display().to_string())
+                .because("machines are served over TLS only")
+                .hint("give a certificate and its key, in PEM, with --cert and --key")
+        })?;
+        let (gate, tokens) = match options.access {
+            Access::Tokens(path) => (gate(&path)?, Some(path)),
+            Access::Anybody => (Gate::Open, None),
+        };
+        let audit = Audit::open(options.audit.as_deref());
+        let audit = audit.map_err(|error| no_audit(options.audit.as_deref(), &error))?;
+        let (listener, address) = bind(options.listen)?;
+        Ok(Self {
+            site: Arc::new(Site::new(Cache::new(pools), gate, audit, identity)),
+            listener,
+            address,
+            watched: Watched {
+                identity: [options.certificate, options.key],
+                tokens,
+            },
+            log,
+        })
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until it is asked to stop, and ends what is under way. Needs a runtime around it.
+    pub async fn serve(self, stop: &Stop) -> Result<(), Fault> {
+        let internal = |what: &str, why: &dyn std::fmt::Display| {
+            Fault::internal(format!("cannot {what}: {why}"))
+        };
+        let listener = tokio::net::TcpListener::from_std(self.listener)
+            .map_err(|error| internal("listen", &error))?;
+        let tls = tls::config(Arc::clone(&self.site.identity))
+            .map_err(|error| internal("set TLS up", &error))?;
+        let watch = reload::watch(Arc::clone(&self.site), self.watched, self.log.clone());
+        let watch = tokio::spawn(watch);
+        let site = Arc::clone(&self.site);
+        listen::serve(site, listener, Arc::new(tls), self.log, stop).await;
+        watch.abort();
+        self.site.audit.close();
+        Ok(())
+    }
+
+    fn greet(&self) {
+        let pools = self.site.cache.pools().list().unwrap_or_default();
+        let pools: Vec<&str> = pools.iter().map(crate::pools::Name::as_str).collect();
+        let pools = if pools.is_empty() {
+            "none yet".to_owned()
+        } else {
+            pools.join(", ")
+        };
+        self.log
+            .say(&format!("serving https://{}, pools: {pools}", self.address));
+        for insecure in crate::status::insecure(&self.site) {
+            self.log.say(&format!("INSECURE: {insecure}"));
+        }
+    }
+}
+
+/// Serves until `SIGTERM` or `SIGINT`.
+pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
+    raise_file_limit();
+    let server = Server::open(options, log.clone())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime
+        .map_err(|error| Fault::internal(format!("cannot start threads to answer: {error}")))?;
+    runtime.block_on(async {
+        let stop = Stop::default();
+        stop.on_signals()?;
+        server.greet();
+        server.serve(&stop).await
+    })?;
+    log.say("ended");
+    Ok(())
+}
+
+/// Allows as many connections as the kernel lets us.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // If this is refused, fewer connections are accepted at a time, and the others wait.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
+fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
+    let listener = TcpListener::bind(address);
+    let bound = listener.and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    bound.map_err(|error| {
+        Fault::new(
+            FaultKind::Preflight,
+            format!("cannot listen on {address}: {error}"),
+        )
+        .hint("give another address with --listen, or end what listens there")
+    })
+}
+
+fn gate(path: &Path) -> Result<Gate, Fault> {
+    let (content, _) = disk::read(path).map_err(|error| unreadable(path, &error))?;
+    let tokens = Tokens::parse(&content).map_err(|why| {
+        Fault::bad_input(format!("the tokens cannot be used: {why}"))
+            .in_file(path.display().to_string())
+            .because("nobody could be let in, or the wrong ones")
+            .hint("write `tokens: [{sha256: HEX, pool: NAME, expires: 2030-01-31T00:00:00Z}]`; `printf %s TOKEN | sha256sum` prints HEX")
+    })?;
+    Ok(Gate::Tokens(RwLock::new(Arc::new(tokens))))
+}
+
+fn no_pools(pools: &Pools, error: &io::Error) -> Fault {
+    Fault::bad_input(format!("there are no pools to serve: {error}"))
+        .in_file(pools.folder.join("machine-pools").display().to_string())
+        .because("the folder must hold machine-pools/POOL.yaml and machine-configs/NAME.yaml")
+        .hint("give that folder with --pools")
+}
+
+fn no_audit(path: Option<&Path>, error: &io::Error) -> Fault {
+    let fault = Fault::new(
+        FaultKind::Preflight,
+        format!("the audit log cannot be opened: {error}"),
+    );
+    let fault = fault.because("nobody could tell afterwards who got which config");
+    match path {
+        Some(path) => fault.in_file(path.display().to_string()),
+        None => fault,
+    }
+    .hint("give a file that can be written with --audit")
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Fault {
+    Fault::bad_input(format!(
+        "a file that is served from cannot be read: {error}"
+    ))
+    .in_file(path.display().to_string())
+}

@@ -1,0 +1,116 @@
+use super::*;
+
+/// The SHA-256 of `good`.
+const GOOD: &str = "770e607624d689265ca6c44884d0807d9b054d23c473c106c72be9de08b7376c";
+
+fn sha256(token: &str) -> String {
+    hex(&Sha256::digest(token.as_bytes()))
+}
+
+fn file() -> String {
+    format!(
+        "tokens:\n\
+         - {{sha256: {GOOD}, pool: worker, node: node-1, expires: 2030-01-01T00:00:00Z}}\n\
+         - {{sha256: {}, pool: worker, expires: \"2020-01-01T00:00:00Z\"}}\n\
+         - {{sha256: {}, pool: master, expires: 2030-01-01T00:00:00Z}}\n",
+        sha256("late").to_uppercase(),
+        sha256("other"),
+    )
+}
+
+fn now() -> Timestamp {
+    "2026-01-01T00:00:00Z".parse().unwrap()
+}
+
+fn worker() -> Name {
+    Name::parse("worker").unwrap()
+}
+
+#[test]
+fn tokens_are_judged_row_by_row() {
+    let tokens = Tokens::parse(file().as_bytes()).unwrap();
+    let long = format!("Bearer {}", "a".repeat(5000));
+    let rows: [(Option<&str>, Verdict); 16] = [
+        (Some("Bearer good"), Verdict::Allowed),
+        (Some("bearer good"), Verdict::Allowed),
+        (None, Verdict::Missing),
+        (Some(""), Verdict::Malformed),
+        (Some("good"), Verdict::Malformed),
+        (Some("Basic good"), Verdict::Malformed),
+        (Some("Bearer"), Verdict::Malformed),
+        (Some("Bearer "), Verdict::Malformed),
+        (Some("Bearer ="), Verdict::Malformed),
+        (Some("Bearer  good"), Verdict::Malformed),
+        (Some("Bearer good x"), Verdict::Malformed),
+        (Some("Bearer g\u{e9}"), Verdict::Malformed),
+        (Some(&long), Verdict::Malformed),
+        (Some("Bearer late"), Verdict::Expired),
+        (Some("Bearer other"), Verdict::OtherPool),
+        (Some("Bearer goo"), Verdict::Unknown),
+    ];
+    for (header, expected) in rows {
+        let (verdict, _) = tokens.judge(header.map(str::as_bytes), &worker(), now());
+        assert_eq!(verdict, expected, "{header:?}");
+    }
+    let (_, bearer) = tokens.judge(Some(b"Bearer good"), &worker(), now());
+    assert_eq!(bearer.token.as_deref(), Some("770e6076"));
+    assert_eq!(bearer.node.as_deref(), Some("node-1"));
+    let (verdict, _) = tokens.judge(Some(b"Bearer \xff"), &worker(), now());
+    assert_eq!(verdict, Verdict::Malformed);
+    assert_eq!(tokens.counts(now()), (3, 2));
+}
+
+#[test]
+fn a_token_that_was_taken_out_is_revoked_until_it_is_back() {
+    let first = Tokens::parse(file().as_bytes()).unwrap();
+    let empty = Tokens::parse(b"tokens: []").unwrap();
+    let judge = |tokens: &Tokens| tokens.judge(Some(b"Bearer good"), &worker(), now()).0;
+    assert_eq!(judge(&empty), Verdict::Unknown);
+    let second = empty.clone().after(&first);
+    assert_eq!(judge(&second), Verdict::Revoked);
+    let third = empty.after(&second);
+    assert_eq!(judge(&third), Verdict::Revoked);
+    let back = Tokens::parse(file().as_bytes()).unwrap().after(&third);
+    assert_eq!(judge(&back), Verdict::Allowed);
+}
+
+#[test]
+fn a_wrong_file_is_refused_without_showing_what_is_in_it() {
+    let good = format!("sha256: {GOOD}, pool: p, expires: 2030-01-01T00:00:00Z");
+    let rows = [
+        ("secret".to_owned(), "the file is not a set of fields"),
+        ("tokens: secret".into(), "tokens is not a list"),
+        ("{}".into(), "tokens is not a list"),
+        ("secret: []\ntokens: []".into(), "the file has a field"),
+        (
+            "tokens: [secret]".into(),
+            "tokens[0] is not a set of fields",
+        ),
+        (
+            "tokens: [{sha256: secret}]".into(),
+            "tokens[0].sha256 is not",
+        ),
+        (
+            format!("tokens: [{{{good}, secret: x}}]"),
+            "tokens[0] has a field",
+        ),
+        (format!("tokens: [{{{good}, node: 3}}]"), "tokens[0].node"),
+        (
+            format!("tokens: [{{sha256: {GOOD}, pool: a/b}}]"),
+            "tokens[0].pool",
+        ),
+        (
+            format!("tokens: [{{sha256: {GOOD}, pool: p, expires: secret}}]"),
+            "tokens[0].expires",
+        ),
+        (
+            format!("tokens: [{{{good}}}, {{{good}}}]"),
+            "tokens[1] is there twice",
+        ),
+    ];
+    for (text, expected) in rows {
+        let error = Tokens::parse(text.as_bytes()).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Clients that mean no good, and a disk that is full.
+
+use std::io::{Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+use crate::client::{ask, read};
+use crate::world::World;
+
+#[test]
+fn large_heads_are_refused() {
+    let world = World::open();
+    let huge = format!("X-Huge: {}", "a".repeat(64 << 10));
+    let mut stream = world.client.connect().unwrap();
+    let answer = ask(&mut stream, "GET", "/config/worker", &[&huge]);
+    assert!(answer.is_err() || answer.unwrap().status == 431);
+    let many: Vec<String> = (0..500).map(|n| format!("X-{n}: a")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut stream = world.client.connect().unwrap();
+    let answer = ask(&mut stream, "GET", "/config/worker", &many);
+    assert!(answer.is_err() || answer.unwrap().status == 431);
+    let path = format!("/config/{}", "a".repeat(4000));
+    assert_eq!(world.client.get(&path, &[]).status, 404);
+    let absurd = format!("Accept: {}", ",;=/q".repeat(2000));
+    assert_eq!(world.client.get("/config/worker", &[&absurd]).status, 200);
+    assert_eq!(world.client.get("/healthz", &[]).status, 200);
+}
+
+#[test]
+fn what_is_not_http_or_not_tls_is_hung_up_on() {
+    let world = World::open();
+    for text in [
+        "\0\0\0\0\r\n\r\n",
+        "GET\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        let mut stream = world.client.connect().unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        let answer = read(&mut stream, false);
+        assert!(answer.is_err() || answer.unwrap().status == 400, "{text:?}");
+    }
+    let mut plain = world.client.plain();
+    plain
+        .write_all(b"GET /config/worker HTTP/1.1\r\nHost: x\r\n\r\n")
+        .unwrap();
+    let mut answer = Vec::new();
+    // The alert of TLS, or nothing; never a config.
+    drop(plain.read_to_end(&mut answer));
+    assert!(
+        !String::from_utf8_lossy(&answer).contains("HTTP"),
+        "{answer:?}"
+    );
+    assert_eq!(world.client.get("/healthz", &[]).status, 200);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a client that takes its time")]
+#[ignore = "slow: waits for a deadline of ten seconds"]
+fn who_sends_a_request_byte_by_byte_is_cut_off() {
+    let world = World::open();
+    let mut loris = world.client.connect().unwrap();
+    let begin = Instant::now();
+    let cut = loop {
+        let byte = loris.write_all(b"G").and_then(|()| loris.flush());
+        loris
+            .sock
+            .set_read_timeout(Some(Duration::from_millis(10)))
+            .unwrap();
+        let mut buffer = [0; 64];
+        let is_open = match loris.read(&mut buffer) {
+            Ok(0) => false,
+            Ok(_) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::WouldBlock,
+        };
+        if byte.is_err() || !is_open {
+            break begin.elapsed();
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(25),
+            "it is never cut off"
+        );
+        assert_eq!(world.client.get("/healthz", &[]).status, 200);
+        std::thread::sleep(Duration::from_millis(300));
+    };
+    assert!(cut > Duration::from_secs(8), "{cut:?}");
+}
+
+#[test]
+fn a_full_disk_stops_nothing_and_is_told() {
+    let world = World::with_full_disk();
+    assert_eq!(world.client.get("/config/worker", &[]).status, 200);
+    crate::world::until("the full disk is noticed", || {
+        let status = world.client.get("/status", &[]).json();
+        status["problems"].to_string().contains("audit")
+    });
+    let ready = world.client.get("/readyz", &[]);
+    assert_eq!(ready.status, 200);
+    assert!(
+        ready.json()["problems"]
+            .to_string()
+            .contains("No space left")
+    );
+}
+
+#[test]
+fn a_stop_ends_idle_connections_and_lets_no_new_ones_in() {
+    let mut world = World::open();
+    let mut idle = world.client.connect().unwrap();
+    assert_eq!(ask(&mut idle, "GET", "/healthz", &[]).unwrap().status, 200);
+    let begin = Instant::now();
+    world.end();
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    assert!(ask(&mut idle, "GET", "/healthz", &[]).is_err());
+}

@@ -1,0 +1,10 @@
+//! The server as machines see it: over TLS, on 127.0.0.1, from folders and files of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod changes;
+mod client;
+mod faults;
+mod table;
+mod tokens;
+mod world;
