@@ -1,5 +1,7 @@
 //! From a request to its answer.
 
+use std::net::IpAddr;
+
 use hyper::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, IF_NONE_MATCH};
 use hyper::{Method, Request};
 
@@ -14,7 +16,7 @@ use crate::{accept, disk, status};
 const TOKEN_MAY_COME: u32 = 5;
 
 /// Answers a request.
-pub(crate) async fn answer<B>(site: &Site, request: &Request<B>) -> Reply {
+pub(crate) async fn answer<B>(site: &Site, request: &Request<B>, source: IpAddr) -> Reply {
     let path = request.uri().path();
     let endpoint = match path {
         "/healthz" => "healthz",
@@ -36,7 +38,7 @@ pub(crate) async fn answer<B>(site: &Site, request: &Request<B>) -> Reply {
         "status" => status::status(site).await,
         "metrics" => status::metrics(site),
         _ => match path.strip_prefix("/config/").and_then(Name::parse) {
-            Some(pool) => config(site, &pool, request.headers()).await,
+            Some(pool) => config(site, &pool, request.headers(), source).await,
             None => nowhere(endpoint),
         },
     }
@@ -49,11 +51,13 @@ fn nowhere(endpoint: &'static str) -> Reply {
 }
 
 /// Answers a request for the config of a pool.
-async fn config(site: &Site, pool: &Name, headers: &HeaderMap) -> Reply {
+async fn config(site: &Site, pool: &Name, headers: &HeaderMap, source: IpAddr) -> Reply {
     let (verdict, bearer) = judge(site, pool, headers);
     let mut reply = match refusal(pool, verdict) {
         Some((reason, problem)) => {
             site.metrics.refused(reason);
+            let held_up = site.throttle.failed(source, disk::now());
+            let problem = held_up.map_or(problem, too_many_failures);
             Reply::problem("config", &problem)
         }
         None => served(site, pool, headers).await,
@@ -100,6 +104,12 @@ fn judge(site: &Site, pool: &Name, headers: &HeaderMap) -> (Verdict, Bearer) {
     tokens.judge(first.map(AsRef::as_ref), pool, disk::now())
 }
 
+fn too_many_failures(seconds: u32) -> Problem {
+    let detail = "too many requests of this source had no valid token";
+    let hint = "ask again later, or with a valid token: that is never held up";
+    Problem::new(Kind::TooManyFailures, detail, hint).retry_after(seconds)
+}
+
 /// Says no, in a way after which a machine asks again only if that may help.
 fn refusal(pool: &Name, verdict: Verdict) -> Option<(&'static str, Problem)> {
     let pool = pool.as_str();
@@ -141,3 +151,6 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let value = headers.get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //!
 //! | modules | what they do |
 //! |---|---|
-//! | `accept`, `rendered`, `tokens`, `problem`, `yaml` | decisions about texts; pure |
+//! | `accept`, `rendered`, `tokens`, `throttle`, `problem`, `yaml` | decisions about texts; pure |
 //! | `pools`, `disk`, `reload`, `audit`, `tls` | one neighbour each |
 //! | `cache` | what was rendered, as long as it holds |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
@@ -27,6 +27,7 @@ mod server;
 mod site;
 mod status;
 mod stop;
+mod throttle;
 mod tls;
 mod tokens;
 mod yaml;

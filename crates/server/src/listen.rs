@@ -130,7 +130,7 @@ async fn respond(
     request: Request<Incoming>,
     peer: SocketAddr,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let reply = answer(&site, &request).await;
+    let reply = answer(&site, &request, peer.ip()).await;
     let bytes = reply.sent(request.method());
     let status = reply.status.as_u16();
     site.metrics.answered(reply.endpoint, status, bytes);

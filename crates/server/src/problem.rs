@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     UnsupportedVersion,
     /// The request has no token, or one that never will be valid.
     Unauthorized,
+    /// The source failed too often to show a valid token.
+    TooManyFailures,
     /// There is nothing at that path.
     NotFound,
     /// There is no such pool.
@@ -57,6 +59,12 @@ impl Kind {
                 StatusCode::UNAUTHORIZED,
                 "unauthorized",
                 "The token does not allow this",
+            ),
+            // Not 429, after which a machine would give up.
+            Self::TooManyFailures => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too-many-failures",
+                "Too many requests without a valid token",
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::audit::Audit;
 use crate::cache::Cache;
 use crate::metrics::Metrics;
+use crate::throttle::Throttle;
 use crate::tls;
 use crate::tokens::Tokens;
 
@@ -17,6 +18,8 @@ pub(crate) struct Site {
     pub(crate) cache: Cache,
     /// Who may ask.
     pub(crate) gate: Gate,
+    /// Who failed too often.
+    pub(crate) throttle: Throttle,
     /// Who asked.
     pub(crate) audit: Audit,
     /// How often.
@@ -86,6 +89,7 @@ impl Site {
         Self {
             cache,
             gate,
+            throttle: Throttle::default(),
             audit,
             metrics: Arc::default(),
             identity: Arc::new(tls::Current::new(identity)),

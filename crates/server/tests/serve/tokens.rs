@@ -1,6 +1,6 @@
 //! Who is let in, who is sent away for good, and who may ask again.
 
-use crate::client::Answer;
+use crate::client::{Answer, ask};
 use crate::world::{World, until};
 
 /// SHA-256 of `good-token`, `late-token`, `other-token` and `coming-token`.
@@ -62,6 +62,27 @@ fn tokens_decide_who_asks_again() {
     let first: serde_json::Value = serde_json::from_str(audit.lines().next().unwrap()).unwrap();
     assert_eq!(first["token"].as_str().unwrap(), &GOOD[..8]);
     assert_eq!(first["node"], "node-7");
+}
+
+#[test]
+fn who_fails_too_often_is_held_up_and_whoever_has_a_token_never() {
+    let world = World::with_tokens(&file(GOOD));
+    let mut stream = world.client.connect().unwrap();
+    let mut asked = |token: &str| {
+        let header = format!("Authorization: Bearer {token}");
+        ask(&mut stream, "GET", "/config/worker", &[&header]).unwrap()
+    };
+    for n in 0..300 {
+        assert_eq!(asked(&format!("guess-{n}")).status, 511);
+    }
+    let answer = asked("late-token");
+    assert_eq!(answer.status, 503, "a machine asks again");
+    assert!(answer.header("retry-after").is_some());
+    assert_eq!(
+        answer.json()["type"],
+        "urn:bootlace:problem:too-many-failures"
+    );
+    assert_eq!(asked("good-token").status, 200);
 }
 
 #[test]
