@@ -149,7 +149,8 @@ mod tests {
         assert!(wait.await.is_err());
         client.write_all(b"GET").await.unwrap();
         assert_eq!(server.read(&mut buffer).await.unwrap(), 3);
-        let error = server.read(&mut buffer).await.unwrap_err();
+        let end = tokio::time::timeout(Duration::from_mins(5), server.read(&mut buffer));
+        let error = end.await.unwrap().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
@@ -157,7 +158,8 @@ mod tests {
     async fn an_answer_must_be_taken() {
         let (mut client, server) = tokio::io::duplex(4);
         let mut server = Patience::new(server, Whole::default());
-        let error = server.write_all(b"too long").await.unwrap_err();
+        let end = tokio::time::timeout(Duration::from_mins(5), server.write_all(b"too long"));
+        let error = end.await.unwrap().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         let mut buffer = [0; 4];
         client.read_exact(&mut buffer).await.unwrap();

@@ -13,5 +13,6 @@ mod normal;
 mod program;
 mod render;
 mod scripts;
+mod serve;
 mod streams;
 mod verbs;

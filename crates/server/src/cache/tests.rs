@@ -99,3 +99,34 @@ async fn three_zero_is_refused_for_good_where_it_cannot_be_said() {
     }
     assert!(cache.get(&name("p"), Version::V3_1).await.is_ok());
 }
+
+#[tokio::test]
+async fn half_a_file_is_not_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = "status: {configuration: {name: r}}";
+    write(folder.path(), "machine-pools/p.yaml", pool);
+    let line = |n: usize| format!("    - {{path: /f{n}, contents: {{source: 'data:,x'}}}}\n");
+    let mut text =
+        "spec:\n config:\n  ignition: {version: 3.2.0}\n  storage:\n   files:\n".to_owned();
+    let cache = cache(folder.path());
+    let mut whole = 0;
+    for n in 0..4 {
+        // What is there is a whole document each time, and more of it comes a moment later.
+        text += &line(n);
+        write(folder.path(), "machine-configs/r.yaml", &text);
+        let more = async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            write(
+                folder.path(),
+                "machine-configs/r.yaml",
+                &(text.clone() + &line(99)),
+            );
+        };
+        let pool = name("p");
+        let (answer, ()) = tokio::join!(cache.get(&pool, Version::V3_2), more);
+        let served = String::from_utf8(answer.unwrap().content.to_vec()).unwrap();
+        whole += usize::from(served.contains("/f99"));
+    }
+    // On a busy machine more of it may come too late now and then.
+    assert!(whole > 0, "half of it was served each time");
+}

@@ -51,11 +51,12 @@ impl Client {
         let certificate = CertificateDer::from_pem_slice(authority.as_bytes()).unwrap();
         roots.add(certificate).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
+        let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Self {
             address,
             config: Arc::new(config),
