@@ -349,7 +349,13 @@ impl<'a> StepWork<'a> {
             step: self.id.clone(),
             fault: fault.clone(),
         };
-        if let Err(second) = self.write(vec![record]) {
+        // If only its end could not be made durable, the step is done: to call it failed behind that
+        // would make a later try run its commands again.
+        let is_done = self
+            .run
+            .journal
+            .with_state(|state| state.is_settled(&self.id));
+        if !is_done && let Err(second) = self.write(vec![record]) {
             // The first fault is what matters; that it could not be journalled must be said, too.
             fault
                 .details
