@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::RunId;
 use bootlace_model::record::{Outcome, Record};
-use bootlace_model::replay::RunState;
+use bootlace_model::replay::{RunState, StepProgress};
 use bootlace_model::step::Choice;
+use bootlace_model::view::StepStateView;
 
 use crate::store::Store;
 use crate::{Engine, RunReport};
@@ -44,7 +45,13 @@ impl Engine<'_> {
         self.check_unchanged(state, chosen)?;
         let complete = self.is_complete(state, chosen);
         // A crash may have come between the last step and the end: then the end is written now.
-        let closed = matches!(state.outcome, Some(Outcome::Succeeded | Outcome::Failed));
+        let is_failed = |step: &StepProgress| step.state == StepStateView::Failed;
+        let closed = match state.outcome {
+            Some(Outcome::Succeeded) => true,
+            // It may have failed although every step is done: the last end could not be made durable.
+            Some(Outcome::Failed) => state.steps.values().any(is_failed),
+            _ => false,
+        };
         if complete && closed {
             let (outcome, run) = (Outcome::Succeeded, run.clone());
             return Ok(RunReport {
