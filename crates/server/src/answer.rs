@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use hyper::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, IF_NONE_MATCH};
 use hyper::{Method, Request};
 
-use crate::pools::Name;
+use crate::cache::View;
+use crate::name::Name;
 use crate::problem::{Kind, Problem};
 use crate::reply::Reply;
 use crate::site::Site;
@@ -24,6 +25,7 @@ pub(crate) async fn answer<B>(site: &Site, request: &Request<B>, source: IpAddr)
         "/status" => "status",
         "/metrics" => "metrics",
         path if path.starts_with("/config/") => "config",
+        path if path.starts_with("/layered/") => "layered",
         _ => "other",
     };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -37,37 +39,55 @@ pub(crate) async fn answer<B>(site: &Site, request: &Request<B>, source: IpAddr)
         "readyz" => status::ready(site).await,
         "status" => status::status(site).await,
         "metrics" => status::metrics(site),
-        _ => match path.strip_prefix("/config/").and_then(Name::parse) {
-            Some(pool) => config(site, &pool, request.headers(), source).await,
+        _ => match asked_for(path) {
+            Some((view, pool)) => config(site, view, &pool, request.headers(), source).await,
             None => nowhere(endpoint),
         },
     }
 }
 
+/// Returns which config a path asks for, and of which pool.
+fn asked_for(path: &str) -> Option<(View, Name)> {
+    let (view, name) = match path.strip_prefix("/config/") {
+        Some(name) => (View::Whole, name),
+        None => (View::Layered, path.strip_prefix("/layered/")?),
+    };
+    Some((view, Name::parse(name)?))
+}
+
 fn nowhere(endpoint: &'static str) -> Reply {
-    let hint = "configs are at /config/POOL, where POOL is the plain name of a pool";
+    let hint =
+        "configs are at /config/POOL and /layered/POOL, where POOL is the plain name of a pool";
     let problem = Problem::new(Kind::NotFound, "there is nothing at this path", hint);
     Reply::problem(endpoint, &problem)
 }
 
 /// Answers a request for the config of a pool.
-async fn config(site: &Site, pool: &Name, headers: &HeaderMap, source: IpAddr) -> Reply {
+async fn config(
+    site: &Site,
+    view: View,
+    pool: &Name,
+    headers: &HeaderMap,
+    source: IpAddr,
+) -> Reply {
+    let endpoint = view.endpoint();
     let (verdict, bearer) = judge(site, pool, headers);
     let mut reply = match refusal(pool, verdict) {
         Some((reason, problem)) => {
             site.metrics.refused(reason);
             let held_up = site.throttle.failed(source, disk::now());
             let problem = held_up.map_or(problem, too_many_failures);
-            Reply::problem("config", &problem)
+            Reply::problem(endpoint, &problem)
         }
-        None => served(site, pool, headers).await,
+        None => served(site, view, pool, headers).await,
     };
     reply.bearer = bearer;
     reply.subject[0] = Some(pool.as_str().to_owned());
     reply
 }
 
-async fn served(site: &Site, pool: &Name, headers: &HeaderMap) -> Reply {
+async fn served(site: &Site, view: View, pool: &Name, headers: &HeaderMap) -> Reply {
+    let endpoint = view.endpoint();
     let version = match accept::choose(&text(headers, &ACCEPT).unwrap_or_default()) {
         Ok(version) => version,
         Err(unsupported) => {
@@ -75,18 +95,18 @@ async fn served(site: &Site, pool: &Name, headers: &HeaderMap) -> Reply {
             let detail = format!("Ignition {} is not served", unsupported.asked);
             let hint = format!("ask for one of these: {}", served.join(", "));
             let problem = Problem::new(Kind::UnsupportedVersion, detail, hint);
-            return Reply::problem("config", &problem);
+            return Reply::problem(endpoint, &problem);
         }
     };
-    let mut reply = match site.cache.get(pool, version).await {
+    let mut reply = match site.cache.get(pool, view, version).await {
         Ok(served) => {
-            let reply = Reply::new("config", "application/json", served.content.clone());
+            let reply = Reply::new(endpoint, "application/json", served.content.clone());
             let held = text(headers, &IF_NONE_MATCH);
             let mut reply = reply.tagged(&served.tag, held.as_deref());
             reply.subject[1] = Some(served.config.clone());
             reply
         }
-        Err(problem) => Reply::problem("config", &problem),
+        Err(problem) => Reply::problem(endpoint, &problem),
     };
     reply.subject[2] = Some(version.name().to_owned());
     reply

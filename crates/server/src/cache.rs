@@ -1,11 +1,10 @@
-//! Rendered configs, kept as long as the files that they came from are as they were.
+//! Rendered configs, kept as long as all that they came from is as it was.
 //!
-//! What is served is always one state of all files: they are looked at before and after they are read,
-//! and read again if one changed meanwhile. A file that changed a moment ago may still be in the
-//! middle of being written, so it is waited for.
+//! What is served is always one state of everything: files and objects are looked at before and after
+//! they are read, and read again if one changed meanwhile. A file that changed a moment ago may still
+//! be in the middle of being written, so it is waited for.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,10 +13,13 @@ use bootlace_ignition::Version;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
-use crate::disk::{self, Fingerprint};
-use crate::pools::{Name, Pools, Reading, Unservable};
+use crate::disk;
+use crate::layered;
+use crate::name::Name;
+use crate::pools::Pools;
 use crate::problem::{Kind, Problem};
 use crate::rendered::{Unrenderable, render};
+use crate::source::{Document, Mark, Reading, Source, Unservable};
 use crate::tokens::hex;
 
 /// How often files are read again that change all the time.
@@ -28,6 +30,25 @@ const PAUSE: Duration = Duration::from_millis(20);
 const SETTLES: Duration = Duration::from_millis(40);
 /// The same for a file that makes no sense: most likely it is being written.
 const SETTLES_BROKEN: Duration = Duration::from_millis(500);
+
+/// What is made of a pool's config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum View {
+    /// All of it.
+    Whole,
+    /// What a machine needs until it runs an image that holds the rest.
+    Layered,
+}
+
+impl View {
+    /// Returns the name under which requests for it are counted.
+    pub(crate) fn endpoint(self) -> &'static str {
+        match self {
+            Self::Whole => "config",
+            Self::Layered => "layered",
+        }
+    }
+}
 
 /// What a pool is served in a version.
 #[derive(Debug)]
@@ -47,7 +68,7 @@ pub(crate) type Answer = Result<Arc<Served>, Problem>;
 #[derive(Debug)]
 pub(crate) struct Cache {
     pools: Pools,
-    slots: Mutex<BTreeMap<(Name, Version), Arc<Slot>>>,
+    slots: Mutex<BTreeMap<(Name, View, Version), Arc<Slot>>>,
     renders: AtomicU64,
 }
 
@@ -56,8 +77,8 @@ type Slot = tokio::sync::Mutex<Option<Kept>>;
 
 /// What came of rendering.
 enum Made {
-    /// An answer, and the files that it came from.
-    Settled(Answer, Vec<(PathBuf, Option<Fingerprint>)>),
+    /// An answer, and what it came from.
+    Settled(Answer, Vec<Mark>),
     /// There is no such pool.
     Unknown,
     /// The files change all the time.
@@ -66,7 +87,7 @@ enum Made {
 
 #[derive(Debug)]
 struct Kept {
-    files: Vec<(PathBuf, Option<Fingerprint>)>,
+    marks: Vec<Mark>,
     answer: Answer,
 }
 
@@ -90,20 +111,20 @@ impl Cache {
         self.renders.load(Ordering::Relaxed)
     }
 
-    /// Returns what a pool is served in a version, as its files are now.
-    pub(crate) async fn get(&self, pool: &Name, version: Version) -> Answer {
-        let key = (pool.clone(), version);
+    /// Returns what a pool is served in a version, as everything is now.
+    pub(crate) async fn get(&self, pool: &Name, view: View, version: Version) -> Answer {
+        let key = (pool.clone(), view, version);
         let slot = Arc::clone(self.slots().entry(key.clone()).or_default());
         let mut kept = slot.lock().await;
         if let Some(kept) = &*kept
-            && Reading::still_holds(&kept.files)
+            && self.pools.still_holds(&kept.marks)
         {
             return kept.answer.clone();
         }
-        match self.make(pool, version).await {
-            Made::Settled(answer, files) => {
+        match self.make(pool, view, version).await {
+            Made::Settled(answer, marks) => {
                 *kept = Some(Kept {
-                    files,
+                    marks,
                     answer: answer.clone(),
                 });
                 answer
@@ -121,8 +142,8 @@ impl Cache {
         }
     }
 
-    /// Renders, until it came from files that did not change meanwhile.
-    async fn make(&self, pool: &Name, version: Version) -> Made {
+    /// Renders, until it came from what did not change meanwhile.
+    async fn make(&self, pool: &Name, view: View, version: Version) -> Made {
         for _ in 0..ATTEMPTS {
             let Some(reading) = self.read(pool).await else {
                 return Made::Unsettled;
@@ -130,17 +151,17 @@ impl Cache {
             if matches!(reading.source, Err(Unservable::Unknown)) {
                 return Made::Unknown;
             }
-            let Reading { files, source } = reading;
-            if is_settled(&files, SETTLES) && Reading::still_holds(&files) {
+            let Reading { marks, source } = reading;
+            if is_settled(&marks, SETTLES) && self.pools.still_holds(&marks) {
                 self.renders.fetch_add(1, Ordering::Relaxed);
-                let pool = pool.clone();
+                let (pools, pool) = (self.pools.clone(), pool.clone());
                 let answer = tokio::task::spawn_blocking(move || {
                     let source = source.map_err(|error| unservable(&pool, error))?;
-                    rendered(&pool, &source, version)
+                    rendered(&pools, &pool, &source, view, version)
                 });
                 match answer.await {
-                    Ok(answer) if answer.is_ok() || is_settled(&files, SETTLES_BROKEN) => {
-                        return Made::Settled(answer, files);
+                    Ok(answer) if answer.is_ok() || is_settled(&marks, SETTLES_BROKEN) => {
+                        return Made::Settled(answer, marks);
                     }
                     _ => {}
                 }
@@ -160,7 +181,7 @@ impl Cache {
         let known = self.pools.list().unwrap_or_default();
         let known: Vec<&str> = known.iter().map(Name::as_str).collect();
         let hint = if known.is_empty() {
-            "there are no pools: write one into machine-pools of the folder that is served".into()
+            "there are no pools: make one first".into()
         } else {
             format!("ask for one of these: {}", known.join(", "))
         };
@@ -168,21 +189,27 @@ impl Cache {
         Problem::new(Kind::UnknownPool, detail, hint)
     }
 
-    fn slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Name, Version), Arc<Slot>>> {
+    fn slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Name, View, Version), Arc<Slot>>> {
         // The map is whole whatever happened to whoever held it.
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Tells whether the last change of every file is so long ago that it has been written whole.
-fn is_settled(files: &[(PathBuf, Option<Fingerprint>)], settles: Duration) -> bool {
+fn is_settled(marks: &[Mark], settles: Duration) -> bool {
     let now = disk::now();
-    let mut found = files.iter().filter_map(|(_, found)| found.as_ref());
-    !found.any(|found| found.is_fresh(now, settles))
+    !marks.iter().any(|mark| match mark {
+        Mark::File(_, found) => found.is_some_and(|found| found.is_fresh(now, settles)),
+        Mark::Object(..) => false,
+    })
 }
 
-fn rendered(pool: &Name, source: &crate::pools::Source, version: Version) -> Answer {
-    match render(source, version) {
+fn rendered(pools: &Pools, pool: &Name, source: &Source, view: View, version: Version) -> Answer {
+    let content = match view {
+        View::Whole => render(source, version),
+        View::Layered => layered::render(source, version),
+    };
+    match content {
         Ok(content) => {
             let digest = hex(&Sha256::digest(&content)[..16]);
             Ok(Arc::new(Served {
@@ -192,9 +219,10 @@ fn rendered(pool: &Name, source: &crate::pools::Source, version: Version) -> Ans
             }))
         }
         Err(Unrenderable::Invalid(reasons)) => {
-            let file = format!("machine-configs/{}.yaml", source.config.as_str());
-            let reason = reasons.join("; ");
-            Err(unservable(pool, Unservable::Broken { file, reason }))
+            let config = Document::Config(source.config.clone());
+            let place = pools.origin.place(&config);
+            let broken = Unservable::broken(place, reasons.join("; "));
+            Err(unservable(pool, broken))
         }
         Err(Unrenderable::Inexpressible(reasons)) => Err(inexpressible(pool, version, &reasons)),
     }
@@ -217,15 +245,15 @@ fn inexpressible(pool: &Name, version: Version, reasons: &[String]) -> Problem {
 }
 
 fn unservable(pool: &Name, error: Unservable) -> Problem {
-    let (file, reason) = match error {
-        Unservable::Broken { file, reason } => (file, reason),
-        Unservable::Unknown => ("machine-pools".into(), "there is no such pool".into()),
+    let (place, reason) = match error {
+        Unservable::Broken { place, reason } => (place, reason),
+        Unservable::Unknown => ("pools".into(), "there is no such pool".into()),
     };
     let pool = pool.as_str();
     Problem::new(
         Kind::BrokenPool,
-        format!("the pool {pool} cannot be served: {file}: {reason}"),
-        format!("put {file} right; it is read again at the next request"),
+        format!("the pool {pool} cannot be served: {place}: {reason}"),
+        format!("put {place} right; what changed is served at the next request"),
     )
     .retry_after(10)
 }

@@ -2,8 +2,9 @@
 //!
 //! | modules | what they do |
 //! |---|---|
-//! | `accept`, `rendered`, `tokens`, `throttle`, `problem`, `yaml` | decisions about texts; pure |
-//! | `pools`, `disk`, `reload`, `audit`, `tls` | one neighbour each |
+//! | `accept`, `rendered`, `layered`, `tokens`, `throttle`, `problem`, `yaml` | decisions about texts; pure |
+//! | `folder`, `cluster`, `disk`, `reload`, `audit`, `tls` | one neighbour each |
+//! | `pools`, `source`, `name` | all that a pool's config is made of |
 //! | `cache` | what was rendered, as long as it holds |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
 //! | `listen`, `patience`, `stop` | connections, and how they end |
@@ -13,10 +14,14 @@ mod accept;
 mod answer;
 mod audit;
 mod cache;
+mod cluster;
 mod disk;
+mod folder;
+mod layered;
 mod listen;
 mod log;
 mod metrics;
+mod name;
 mod patience;
 mod pools;
 mod problem;
@@ -25,6 +30,7 @@ mod rendered;
 mod reply;
 mod server;
 mod site;
+mod source;
 mod status;
 mod stop;
 mod throttle;
@@ -32,6 +38,7 @@ mod tls;
 mod tokens;
 mod yaml;
 
+pub use cluster::ClusterAccess;
 pub use log::Log;
-pub use server::{Access, Options, Server, run};
+pub use server::{Access, Options, PoolsFrom, Server, run};
 pub use stop::Stop;

@@ -1,30 +1,19 @@
-//! The folder of pools: from the name of a pool to everything that its config is made of.
-//!
-//! The layout is that of OpenShift's bootstrap server: `machine-pools/POOL.yaml` names the config in
-//! `status.configuration.name`, and `machine-configs/NAME.yaml` holds it. Authorities may be in
-//! `controller-config/machine-config-controller.yaml`.
+//! From the name of a pool to everything that its config is made of.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::disk::{self, Fingerprint};
-use crate::yaml;
+use crate::cluster::{self, CURRENT_CONFIG, Store};
+use crate::disk::Fingerprint;
+use crate::folder::{self, Folder};
+use crate::name::Name;
+use crate::source::{Document, Mark, Reading, Source, Unservable};
 
-/// The longest name that Kubernetes allows.
-const LONGEST_NAME: usize = 253;
-/// What every file's name ends with.
-const EXTENSION: &str = ".yaml";
-/// Where the pools are.
-const POOLS: &str = "machine-pools";
-/// Where the configs are.
-const CONFIGS: &str = "machine-configs";
-/// Where the authorities are.
-const CONTROLLER: &str = "controller-config/machine-config-controller.yaml";
-/// Which authority of the controller goes where on the machine.
+/// Which authority of the cluster goes where on the machine.
 const AUTHORITIES: [(&str, &str); 2] = [
     (
         "kubeAPIServerServingCAData",
@@ -39,137 +28,105 @@ const AUTHORITIES: [(&str, &str); 2] = [
 /// Where configs come from.
 #[derive(Debug, Clone)]
 pub(crate) struct Pools {
-    /// The folder.
-    pub(crate) folder: PathBuf,
+    /// Where pools and configs are kept.
+    pub(crate) origin: Origin,
     /// The kubeconfig that every machine gets.
     pub(crate) kubeconfig: Option<PathBuf>,
     /// Registries and the authorities that machines shall trust for them.
     pub(crate) certificates: Vec<(String, PathBuf)>,
 }
 
-/// The name of a pool or a config: one plain part of a path.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Name(String);
+/// Where pools and configs are kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Origin {
+    /// In files.
+    Folder(Folder),
+    /// In a Kubernetes cluster.
+    Cluster(Arc<Store>),
+}
 
-impl Name {
-    /// Takes a name if it cannot be anything but a name.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let is_plain =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-        let is_name = text.len() <= LONGEST_NAME
-            && text.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && text.bytes().all(is_plain);
-        is_name.then(|| Self(text.to_owned()))
+impl Origin {
+    /// Reads a document; none if there is none.
+    fn document(
+        &self,
+        document: &Document,
+        marks: &mut Vec<Mark>,
+    ) -> Result<Option<Value>, Unservable> {
+        match self {
+            Self::Folder(folder) => folder.document(document, marks),
+            Self::Cluster(store) => store.document(document, marks),
+        }
     }
 
-    /// Returns the text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// All that a pool's config is made of.
-#[derive(Debug)]
-pub(crate) struct Source {
-    /// The name of the config.
-    pub(crate) config: Name,
-    /// The config, as a Kubernetes object.
-    pub(crate) machine_config: Value,
-    /// Authorities of the cluster: path on the machine and content.
-    pub(crate) authorities: Vec<(&'static str, Vec<u8>)>,
-    /// The kubeconfig that the machine gets.
-    pub(crate) kubeconfig: Option<Vec<u8>>,
-    /// Registries and their authorities.
-    pub(crate) certificates: Vec<(String, Vec<u8>)>,
-}
-
-/// Why a pool is not served.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unservable {
-    /// There is none of that name.
-    Unknown,
-    /// Something is wrong with one of its files.
-    Broken {
-        /// The file, as it is named below the folder.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
-/// What came of reading a pool, and the state of each file that it came from.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    /// The files in the state in which they were read; none where there was none.
-    pub(crate) files: Vec<(PathBuf, Option<Fingerprint>)>,
-    /// What came of it.
-    pub(crate) source: Result<Source, Unservable>,
-}
-
-impl Reading {
-    /// Tells whether every file is still as it was read.
-    pub(crate) fn still_holds(files: &[(PathBuf, Option<Fingerprint>)]) -> bool {
-        let mut files = files.iter();
-        files.all(|(path, found)| Fingerprint::look(path) == *found)
+    /// Says where people find a document.
+    pub(crate) fn place(&self, document: &Document) -> String {
+        match self {
+            Self::Folder(_) => Folder::place(document),
+            Self::Cluster(_) => Store::place(document),
+        }
     }
 }
 
 impl Pools {
     /// Lists the pools by name, also the broken ones.
-    pub(crate) fn list(&self) -> io::Result<Vec<Name>> {
-        let names = disk::names(&self.folder.join(POOLS))?;
-        let names = names.iter().filter_map(|name| name.strip_suffix(EXTENSION));
-        Ok(names.filter_map(Name::parse).collect())
+    pub(crate) fn list(&self) -> Result<Vec<Name>, String> {
+        match &self.origin {
+            Origin::Folder(folder) => folder.list(),
+            Origin::Cluster(store) => store.list(),
+        }
+    }
+
+    /// Tells whether everything is still as it was read.
+    pub(crate) fn still_holds(&self, marks: &[Mark]) -> bool {
+        let mut marks = marks.iter();
+        marks.all(|mark| match mark {
+            Mark::File(path, found) => Fingerprint::look(path) == *found,
+            Mark::Object(document, version) => match &self.origin {
+                Origin::Cluster(store) => store.is_still(document, version.as_deref()),
+                Origin::Folder(_) => false,
+            },
+        })
     }
 
     /// Reads everything that a pool's config is made of.
     pub(crate) fn read(&self, pool: &Name) -> Reading {
         let mut reader = Reader {
             pools: self,
-            files: vec![],
+            marks: vec![],
         };
         let source = reader.source(pool);
         Reading {
-            files: reader.files,
+            marks: reader.marks,
             source,
         }
     }
 }
 
-/// Reads files and remembers in which state they were.
+/// Reads documents and remembers in which state they were.
 struct Reader<'p> {
     pools: &'p Pools,
-    files: Vec<(PathBuf, Option<Fingerprint>)>,
+    marks: Vec<Mark>,
 }
 
 impl Reader<'_> {
-    fn source(&mut self, pool: &Name) -> Result<Source, Unservable> {
-        let file = format!("{POOLS}/{}{EXTENSION}", pool.0);
-        let document = match self.document(&file)? {
-            Some(document) => document,
-            // A folder that is gone is no reason to tell a machine for good that its pool is.
-            None if self.pools.folder.join(POOLS).is_dir() => return Err(Unservable::Unknown),
-            None => return Err(broken(POOLS, "there is no such folder")),
+    fn source(&mut self, name: &Name) -> Result<Source, Unservable> {
+        let document = Document::Pool(name.clone());
+        let pool = self.document(&document)?.ok_or(Unservable::Unknown)?;
+        let config = self.config(&pool, &document)?;
+        let document = Document::Config(config.clone());
+        let place = self.pools.origin.place(&document);
+        let Some(machine_config) = self.document(&document)? else {
+            return Err(Unservable::broken(place, "there is no such config"));
         };
-        let name = document.pointer("/status/configuration/name");
-        let name = name.and_then(Value::as_str).unwrap_or_default();
-        if name.is_empty() {
-            return Err(broken(&file, "status.configuration.name names no config"));
-        }
-        let Some(config) = Name::parse(name) else {
-            return Err(broken(
-                &file,
-                "status.configuration.name is not the name of a config",
-            ));
-        };
-        let file = format!("{CONFIGS}/{}{EXTENSION}", config.0);
-        let machine_config = self.document(&file)?;
-        let machine_config =
-            machine_config.ok_or_else(|| broken(&file, "there is no such file"))?;
         if !machine_config.is_object() {
-            return Err(broken(&file, "it is not a MachineConfig"));
+            return Err(Unservable::broken(place, "it is not a MachineConfig"));
         }
+        let image = self.document(&Document::BuiltImage(name.clone()))?;
+        let built_image = image.and_then(|image| image.as_str().map(ToOwned::to_owned));
         Ok(Source {
+            pool_name: name.clone(),
+            pool,
+            built_image,
             config,
             machine_config,
             authorities: self.authorities()?,
@@ -178,8 +135,27 @@ impl Reader<'_> {
         })
     }
 
+    /// Returns the name of the config that a pool's machines get.
+    fn config(&self, pool: &Value, document: &Document) -> Result<Name, Unservable> {
+        let wrong = |reason: &str| {
+            let place = self.pools.origin.place(document);
+            Unservable::broken(place, reason)
+        };
+        let pointer = match self.pools.origin {
+            Origin::Folder(_) => CURRENT_CONFIG,
+            Origin::Cluster(_) => cluster::chosen_config(pool),
+        };
+        let field = pointer.trim_start_matches('/').replace('/', ".");
+        let name = pool.pointer(pointer).and_then(Value::as_str);
+        let name = name.unwrap_or_default();
+        if name.is_empty() {
+            return Err(wrong(&format!("{field} names no config")));
+        }
+        Name::parse(name).ok_or_else(|| wrong(&format!("{field} is not the name of a config")))
+    }
+
     fn authorities(&mut self) -> Result<Vec<(&'static str, Vec<u8>)>, Unservable> {
-        let Some(document) = self.document(CONTROLLER)? else {
+        let Some(document) = self.document(&Document::Controller)? else {
             return Ok(vec![]);
         };
         let mut authorities = Vec::new();
@@ -188,8 +164,10 @@ impl Reader<'_> {
                 continue;
             };
             let content = STANDARD.decode(text.split_whitespace().collect::<String>());
-            let content =
-                content.map_err(|_| broken(CONTROLLER, format!("spec.{field} is not base64")))?;
+            let content = content.map_err(|_| {
+                let place = self.pools.origin.place(&Document::Controller);
+                Unservable::broken(place, format!("spec.{field} is not base64"))
+            })?;
             if !content.is_empty() {
                 authorities.push((path, content));
             }
@@ -214,40 +192,12 @@ impl Reader<'_> {
     /// Reads a file that was named on the command line.
     fn needed(&mut self, path: &Path) -> Result<Vec<u8>, Unservable> {
         let shown = path.display().to_string();
-        let content = self.content(path, &shown)?;
-        content.ok_or_else(|| broken(&shown, "there is no such file"))
+        let content = folder::content(path, &shown, &mut self.marks)?;
+        content.ok_or_else(|| Unservable::broken(shown, "there is no such file"))
     }
 
-    /// Reads a document below the folder; none if there is no such file.
-    fn document(&mut self, file: &str) -> Result<Option<Value>, Unservable> {
-        let Some(content) = self.content(&self.pools.folder.join(file), file)? else {
-            return Ok(None);
-        };
-        let document = yaml::parse(&content).map_err(|error| broken(file, error))?;
-        Ok(Some(document))
-    }
-
-    fn content(&mut self, path: &Path, shown: &str) -> Result<Option<Vec<u8>>, Unservable> {
-        match disk::read(path) {
-            Ok((content, found)) => {
-                self.files.push((path.to_owned(), Some(found)));
-                Ok(Some(content))
-            }
-            Err(error) => {
-                self.files.push((path.to_owned(), Fingerprint::look(path)));
-                match error.kind() {
-                    io::ErrorKind::NotFound => Ok(None),
-                    _ => Err(broken(shown, format!("it cannot be read: {error}"))),
-                }
-            }
-        }
-    }
-}
-
-fn broken(file: &str, reason: impl Into<String>) -> Unservable {
-    Unservable::Broken {
-        file: file.to_owned(),
-        reason: reason.into(),
+    fn document(&mut self, document: &Document) -> Result<Option<Value>, Unservable> {
+        self.pools.origin.document(document, &mut self.marks)
     }
 }
 

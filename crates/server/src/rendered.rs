@@ -7,12 +7,16 @@
 use bootlace_ignition::{Version, parse};
 use serde_json::{Value, json};
 
-use crate::pools::Source;
+use crate::source::Source;
 
 /// 0644, as a number of JSON.
 const MODE: u32 = 420;
 /// What annotations of machine configs begin with.
 const DOMAIN: &str = "machineconfiguration.openshift.io";
+/// Where a machine finds what it is to tell about itself.
+pub(crate) const ANNOTATIONS: &str = "/etc/machine-config-daemon/node-annotations.json";
+/// Where a machine finds how to join.
+pub(crate) const KUBECONFIG: &str = "/etc/kubernetes/kubeconfig";
 /// Fields of a config that are always written, and what they are when nobody says.
 const ALWAYS_SAID: [&str; 6] = [
     "osImageURL",
@@ -36,6 +40,9 @@ pub(crate) enum Unrenderable {
 pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unrenderable> {
     let mut machine_config = complete(&source.machine_config);
     let mut config = ignition(&machine_config)?;
+    if let Some(image) = &source.built_image {
+        machine_config["spec"]["osImageURL"] = image.as_str().into();
+    }
     rescue_kernel_arguments(&mut config, &mut machine_config, version)?;
     for (path, content) in &source.authorities {
         put_content(&mut config, path, content);
@@ -43,6 +50,11 @@ pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unren
     for (path, content) in appended(source, &machine_config) {
         append_file(&mut config, &path, &content);
     }
+    in_version(&config, version)
+}
+
+/// Says a config in the terms of a version.
+pub(crate) fn in_version(config: &Value, version: Version) -> Result<Vec<u8>, Unrenderable> {
     let parsed = parse("served", config.to_string().as_bytes());
     let Some(config) = parsed.config else {
         let errors = parsed.report.errors();
@@ -58,7 +70,7 @@ pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unren
 }
 
 /// Writes out what a config leaves to its defaults.
-fn complete(machine_config: &Value) -> Value {
+pub(crate) fn complete(machine_config: &Value) -> Value {
     let mut complete = machine_config.clone();
     if !complete["spec"].is_object() {
         complete["spec"] = json!({});
@@ -76,7 +88,7 @@ fn complete(machine_config: &Value) -> Value {
 }
 
 /// Returns the Ignition part in the terms of the newest spec.
-fn ignition(machine_config: &Value) -> Result<Value, Unrenderable> {
+pub(crate) fn ignition(machine_config: &Value) -> Result<Value, Unrenderable> {
     let config = &machine_config["spec"]["config"];
     if config.is_null() {
         return Ok(json!({"ignition": {"version": Version::NEWEST.name()}}));
@@ -125,20 +137,23 @@ fn rescue_kernel_arguments(
 
 /// Lists the files that every machine gets besides, in the order in which they are appended.
 fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
-    let mut files = vec![(
-        "/etc/machine-config-daemon/node-annotations.json".to_owned(),
-        annotations(source, machine_config),
-    )];
+    let image =
+        machine_config["metadata"]["annotations"][format!("{DOMAIN}/pre-built-image")].as_str();
+    let image = source
+        .built_image
+        .as_deref()
+        .or(image)
+        .filter(|image| !image.is_empty());
+    let mut files = vec![(ANNOTATIONS.to_owned(), annotations(source, image))];
     if let Some(kubeconfig) = &source.kubeconfig {
-        files.push(("/etc/kubernetes/kubeconfig".into(), kubeconfig.clone()));
+        files.push((KUBECONFIG.into(), kubeconfig.clone()));
     }
     files.push((
         "/etc/mcs-machine-config-content.json".into(),
         indented(machine_config),
     ));
     for (registry, content) in &source.certificates {
-        let path = format!("/etc/docker/certs.d/{registry}/ca.crt");
-        files.push((path, content.clone()));
+        files.push((certificate(registry), content.clone()));
     }
     let mut capsule = machine_config.clone();
     capsule["spec"]["config"] = json!({"ignition": {"version": "3.5.0"}});
@@ -149,7 +164,13 @@ fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn annotations(source: &Source, machine_config: &Value) -> Vec<u8> {
+/// Returns where the authority of a registry is.
+pub(crate) fn certificate(registry: &str) -> String {
+    format!("/etc/docker/certs.d/{registry}/ca.crt")
+}
+
+/// Tells the machine which config it has, and which image.
+pub(crate) fn annotations(source: &Source, image: Option<&str>) -> Vec<u8> {
     let config = source.config.as_str();
     let mut annotations = json!({
         format!("{DOMAIN}/currentConfig"): config,
@@ -157,8 +178,7 @@ fn annotations(source: &Source, machine_config: &Value) -> Vec<u8> {
         format!("{DOMAIN}/firstPivotConfig"): config,
         format!("{DOMAIN}/state"): "Done",
     });
-    let image = &machine_config["metadata"]["annotations"][format!("{DOMAIN}/pre-built-image")];
-    if let Some(image) = image.as_str().filter(|image| !image.is_empty()) {
+    if let Some(image) = image {
         annotations[format!("{DOMAIN}/currentImage")] = image.into();
         annotations[format!("{DOMAIN}/desiredImage")] = image.into();
     }
@@ -177,7 +197,7 @@ fn indented(value: &Value) -> Vec<u8> {
 }
 
 /// Replaces the content of a file, or appends the file.
-fn put_content(config: &mut Value, path: &str, content: &[u8]) {
+pub(crate) fn put_content(config: &mut Value, path: &str, content: &[u8]) {
     let files = config.pointer_mut("/storage/files");
     let mut files = files.and_then(Value::as_array_mut).into_iter().flatten();
     match files.find(|file| file["path"] == path) {
@@ -187,7 +207,7 @@ fn put_content(config: &mut Value, path: &str, content: &[u8]) {
 }
 
 /// Appends a file; one that was there at the same path gives way, since no path may be there twice.
-fn append_file(config: &mut Value, path: &str, content: &[u8]) {
+pub(crate) fn append_file(config: &mut Value, path: &str, content: &[u8]) {
     let storage = &mut config["storage"];
     if !storage["files"].is_array() {
         storage["files"] = json!([]);

@@ -1,5 +1,6 @@
 //! The server as a whole: opened with everything checked, then run until it is asked to stop.
 
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -9,8 +10,10 @@ use bootlace_model::fault::{Fault, FaultKind};
 
 use crate::audit::Audit;
 use crate::cache::Cache;
+use crate::cluster::{self, ClusterAccess, Store};
+use crate::folder::Folder;
 use crate::log::Log;
-use crate::pools::Pools;
+use crate::pools::{Origin, Pools};
 use crate::reload::{self, Watched};
 use crate::site::{Gate, Site};
 use crate::stop::Stop;
@@ -21,8 +24,8 @@ use crate::{disk, listen};
 /// What to serve, where, and to whom.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder of pools and their configs.
-    pub pools: PathBuf,
+    /// Where pools and their configs come from.
+    pub pools: PoolsFrom,
     /// Where to listen.
     pub listen: SocketAddr,
     /// The certificate, in PEM, with those that lead to its authority.
@@ -39,6 +42,15 @@ pub struct Options {
     pub audit: Option<PathBuf>,
 }
 
+/// Where pools and their configs come from.
+#[derive(Debug, Clone)]
+pub enum PoolsFrom {
+    /// A folder.
+    Folder(PathBuf),
+    /// A Kubernetes cluster.
+    Cluster(ClusterAccess),
+}
+
 /// Who may ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
@@ -49,24 +61,31 @@ pub enum Access {
 }
 
 /// A server that listens, and does not answer yet.
-#[derive(Debug)]
 pub struct Server {
     site: Arc<Site>,
     listener: TcpListener,
     address: SocketAddr,
     watched: Watched,
+    cluster: Option<(kube::Client, Arc<Store>)>,
     log: Log,
 }
 
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server at {}", self.address)
+    }
+}
+
 impl Server {
-    /// Reads everything that is needed, and begins to listen; refuses what cannot work.
-    pub fn open(options: Options, log: Log) -> Result<Self, Fault> {
+    /// Reads everything that is needed, and begins to listen; refuses what cannot work. Needs a
+    /// runtime around it.
+    pub async fn open(options: Options, log: Log) -> Result<Self, Fault> {
+        let (origin, cluster) = origin(options.pools).await?;
         let pools = Pools {
-            folder: options.pools,
+            origin,
             kubeconfig: options.kubeconfig,
             certificates: options.certificates,
         };
-        pools.list().map_err(|error| no_pools(&pools, &error))?;
         if let Some(path) = &pools.kubeconfig {
             disk::read(path).map_err(|error| unreadable(path, &error))?;
         }
@@ -95,6 +114,7 @@ impl Server {
                 identity: [options.certificate, options.key],
                 tokens,
             },
+            cluster,
             log,
         })
     }
@@ -115,20 +135,28 @@ impl Server {
             .map_err(|error| internal("set TLS up", &error))?;
         let watch = reload::watch(Arc::clone(&self.site), self.watched, self.log.clone());
         let watch = tokio::spawn(watch);
+        let cluster = self.cluster.map(|(client, store)| {
+            let site = Arc::clone(&self.site);
+            tokio::spawn(cluster::watch(client, store, site, self.log.clone()))
+        });
         let site = Arc::clone(&self.site);
         listen::serve(site, listener, Arc::new(tls), self.log, stop).await;
         watch.abort();
+        if let Some(cluster) = cluster {
+            cluster.abort();
+        }
         self.site.audit.close();
         Ok(())
     }
 
     fn greet(&self) {
-        let pools = self.site.cache.pools().list().unwrap_or_default();
-        let pools: Vec<&str> = pools.iter().map(crate::pools::Name::as_str).collect();
-        let pools = if pools.is_empty() {
-            "none yet".to_owned()
-        } else {
-            pools.join(", ")
+        let pools = match self.site.cache.pools().list() {
+            Ok(pools) if pools.is_empty() => "none yet".to_owned(),
+            Ok(pools) => {
+                let pools: Vec<&str> = pools.iter().map(crate::name::Name::as_str).collect();
+                pools.join(", ")
+            }
+            Err(_) => "those of the cluster, as soon as it tells".to_owned(),
         };
         self.log
             .say(&format!("serving https://{}, pools: {pools}", self.address));
@@ -141,13 +169,13 @@ impl Server {
 /// Serves until `SIGTERM` or `SIGINT`.
 pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
     raise_file_limit();
-    let server = Server::open(options, log.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let runtime = runtime
         .map_err(|error| Fault::internal(format!("cannot start threads to answer: {error}")))?;
     runtime.block_on(async {
+        let server = Server::open(options, log.clone()).await?;
         let stop = Stop::default();
         stop.on_signals()?;
         server.greet();
@@ -196,9 +224,26 @@ fn gate(path: &Path) -> Result<Gate, Fault> {
     Ok(Gate::Tokens(RwLock::new(Arc::new(tokens))))
 }
 
-fn no_pools(pools: &Pools, error: &io::Error) -> Fault {
+/// Finds out where pools come from.
+async fn origin(from: PoolsFrom) -> Result<(Origin, Option<(kube::Client, Arc<Store>)>), Fault> {
+    match from {
+        PoolsFrom::Folder(path) => {
+            let folder = Folder(path);
+            folder.list().map_err(|error| no_pools(&folder, &error))?;
+            Ok((Origin::Folder(folder), None))
+        }
+        PoolsFrom::Cluster(access) => {
+            let client = cluster::connect(&access).await?;
+            let store = Arc::<Store>::default();
+            let origin = Origin::Cluster(Arc::clone(&store));
+            Ok((origin, Some((client, store))))
+        }
+    }
+}
+
+fn no_pools(folder: &Folder, error: &str) -> Fault {
     Fault::bad_input(format!("there are no pools to serve: {error}"))
-        .in_file(pools.folder.join("machine-pools").display().to_string())
+        .in_file(folder.0.join("machine-pools").display().to_string())
         .because("the folder must hold machine-pools/POOL.yaml and machine-configs/NAME.yaml")
         .hint("give that folder with --pools")
 }

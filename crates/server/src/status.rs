@@ -3,6 +3,7 @@
 use bootlace_ignition::Version;
 use serde_json::{Map, Value, json};
 
+use crate::cache::View;
 use crate::reply::Reply;
 use crate::site::{Gate, Site};
 use crate::{accept, disk};
@@ -35,13 +36,13 @@ async fn problems(site: &Site) -> (Vec<String>, bool) {
     }
     match site.cache.pools().list() {
         Err(error) => {
-            problems.push(format!("the folder of pools cannot be read: {error}"));
+            problems.push(error);
             is_able = false;
         }
         Ok(pools) => {
             let mut served = 0;
             for pool in &pools {
-                match site.cache.get(pool, Version::V3_5).await {
+                match site.cache.get(pool, View::Whole, Version::V3_5).await {
                     Ok(_) => served += 1,
                     Err(problem) => problems.push(problem.detail().to_owned()),
                 }
@@ -97,7 +98,7 @@ async fn pools(site: &Site) -> Vec<Value> {
         let mut versions = Map::new();
         let mut config = None;
         for version in accept::SERVED {
-            let told = match site.cache.get(&pool, version).await {
+            let told = match site.cache.get(&pool, View::Whole, version).await {
                 Ok(served) => {
                     config = Some(served.config.clone());
                     json!({"bytes": served.content.len(), "etag": served.tag})

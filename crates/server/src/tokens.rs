@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::pools::Name;
+use crate::name::Name;
 use crate::yaml;
 
 /// The longest token that is looked at.

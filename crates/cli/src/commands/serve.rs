@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bootlace_model::fault::{Fault, FaultKind};
-use bootlace_server::{Access, Log, Options};
+use bootlace_server::{Access, ClusterAccess, Log, Options, PoolsFrom};
 use clap::{Args, ValueHint};
 
 use crate::console::print_stderr;
@@ -16,7 +16,14 @@ use crate::session::Session;
 pub(crate) struct Serve {
     /// The folder that holds machine-pools/POOL.yaml and machine-configs/NAME.yaml
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pools: PathBuf,
+    #[arg(required_unless_present = "cluster", conflicts_with = "cluster")]
+    pools: Option<PathBuf>,
+    /// Serve the MachineConfigPools of a Kubernetes cluster, as they change
+    #[arg(long)]
+    cluster: bool,
+    /// The kubeconfig for the cluster that is served from [default: this pod's service account]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "cluster")]
+    cluster_kubeconfig: Option<PathBuf>,
     /// The address and port to listen on; the port 0 is any that is free
     #[arg(long, value_name = "ADDRESS")]
     listen: SocketAddr,
@@ -56,8 +63,14 @@ pub(crate) fn serve(session: &Session, args: Serve) -> Result<Ending, Fault> {
                 .hint("`--insecure-no-auth` serves anybody who reaches the server"));
         }
     };
+    let pools = match args.pools {
+        Some(folder) => PoolsFrom::Folder(folder),
+        None => PoolsFrom::Cluster(ClusterAccess {
+            kubeconfig: args.cluster_kubeconfig,
+        }),
+    };
     let options = Options {
-        pools: args.pools,
+        pools,
         listen: args.listen,
         certificate: args.cert,
         key: args.key,

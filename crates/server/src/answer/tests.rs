@@ -31,7 +31,7 @@ fn site(folder: &Path) -> Site {
     write("key", &key.serialize_pem());
     write("certificate", &certificate.self_signed(&key).unwrap().pem());
     let pools = Pools {
-        folder: folder.join("pools"),
+        origin: crate::pools::Origin::Folder(crate::folder::Folder(folder.join("pools"))),
         kubeconfig: None,
         certificates: vec![],
     };

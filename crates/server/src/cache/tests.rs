@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use super::*;
+use crate::folder::Folder;
+use crate::pools::Origin;
 
 fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
@@ -19,7 +21,7 @@ fn config(mark: &str) -> String {
 
 fn cache(folder: &Path) -> Cache {
     Cache::new(Pools {
-        folder: folder.to_owned(),
+        origin: Origin::Folder(Folder(folder.to_owned())),
         kubeconfig: None,
         certificates: vec![],
     })
@@ -39,16 +41,28 @@ async fn rendered_once_until_a_file_changes() {
     );
     write(folder.path(), "machine-configs/r.yaml", &config("one"));
     let cache = cache(folder.path());
-    let first = cache.get(&name("p"), Version::V3_2).await.unwrap();
-    let again = cache.get(&name("p"), Version::V3_2).await.unwrap();
+    let first = cache
+        .get(&name("p"), View::Whole, Version::V3_2)
+        .await
+        .unwrap();
+    let again = cache
+        .get(&name("p"), View::Whole, Version::V3_2)
+        .await
+        .unwrap();
     assert!(Arc::ptr_eq(&first, &again), "it is shared, not copied");
     assert_eq!(cache.renders(), 1);
-    let other = cache.get(&name("p"), Version::V3_4).await.unwrap();
+    let other = cache
+        .get(&name("p"), View::Whole, Version::V3_4)
+        .await
+        .unwrap();
     assert_ne!(first.tag, other.tag);
     assert_eq!(cache.renders(), 2);
     // The same size, at once: only the time tells.
     write(folder.path(), "machine-configs/r.yaml", &config("two"));
-    let changed = cache.get(&name("p"), Version::V3_2).await.unwrap();
+    let changed = cache
+        .get(&name("p"), View::Whole, Version::V3_2)
+        .await
+        .unwrap();
     let text = String::from_utf8(changed.content.to_vec()).unwrap();
     assert!(text.contains("data:,two"), "{text}");
     assert_ne!(changed.tag, first.tag);
@@ -57,13 +71,21 @@ async fn rendered_once_until_a_file_changes() {
         "machine-pools/p.yaml",
         "status: {configuration: {name: gone}}",
     );
-    let problem = cache.get(&name("p"), Version::V3_2).await.unwrap_err();
+    let problem = cache
+        .get(&name("p"), View::Whole, Version::V3_2)
+        .await
+        .unwrap_err();
     assert!(
         problem.detail().contains("machine-configs/gone.yaml"),
         "{problem:?}"
     );
     write(folder.path(), "machine-configs/gone.yaml", &config("three"));
-    assert!(cache.get(&name("p"), Version::V3_2).await.is_ok());
+    assert!(
+        cache
+            .get(&name("p"), View::Whole, Version::V3_2)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -72,12 +94,17 @@ async fn made_up_names_leave_nothing_behind() {
     write(folder.path(), "machine-pools/p.yaml", "");
     let cache = cache(folder.path());
     for n in 0..50 {
-        let problem = cache.get(&name(&format!("x{n}")), Version::V3_2).await;
+        let problem = cache
+            .get(&name(&format!("x{n}")), View::Whole, Version::V3_2)
+            .await;
         assert_eq!(problem.unwrap_err().status(), 404);
     }
     assert!(cache.slots().is_empty());
     std::fs::remove_dir_all(folder.path().join("machine-pools")).unwrap();
-    let problem = cache.get(&name("p"), Version::V3_2).await.unwrap_err();
+    let problem = cache
+        .get(&name("p"), View::Whole, Version::V3_2)
+        .await
+        .unwrap_err();
     assert_eq!(problem.status(), 503, "{problem:?}");
 }
 
@@ -93,11 +120,19 @@ async fn three_zero_is_refused_for_good_where_it_cannot_be_said() {
     write(folder.path(), "machine-configs/r.yaml", text);
     let cache = cache(folder.path());
     for (version, status) in [(Version::V3_0, 400), (Version::V2_2, 500)] {
-        let problem = cache.get(&name("p"), version).await.unwrap_err();
+        let problem = cache
+            .get(&name("p"), View::Whole, version)
+            .await
+            .unwrap_err();
         assert_eq!(problem.status(), status);
         assert!(problem.detail().contains("proxy"), "{problem:?}");
     }
-    assert!(cache.get(&name("p"), Version::V3_1).await.is_ok());
+    assert!(
+        cache
+            .get(&name("p"), View::Whole, Version::V3_1)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -123,7 +158,7 @@ async fn half_a_file_is_not_served() {
             );
         };
         let pool = name("p");
-        let (answer, ()) = tokio::join!(cache.get(&pool, Version::V3_2), more);
+        let (answer, ()) = tokio::join!(cache.get(&pool, View::Whole, Version::V3_2), more);
         let served = String::from_utf8(answer.unwrap().content.to_vec()).unwrap();
         whole += usize::from(served.contains("/f99"));
     }

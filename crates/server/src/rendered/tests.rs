@@ -1,8 +1,11 @@
 use super::*;
-use crate::pools::Name;
+use crate::name::Name;
 
 fn source(machine_config: Value) -> Source {
     Source {
+        pool_name: Name::parse("worker").unwrap(),
+        pool: Value::Null,
+        built_image: None,
         config: Name::parse("rendered-1").unwrap(),
         machine_config,
         authorities: vec![],

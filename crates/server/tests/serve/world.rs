@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bootlace_server::{Access, Log, Options, Server, Stop};
+use bootlace_server::{Access, Log, Options, PoolsFrom, Server, Stop};
 use tempfile::TempDir;
 
 use crate::client::Client;
@@ -49,7 +49,7 @@ impl World {
             Access::Tokens(path("tokens.yaml"))
         });
         let options = Options {
-            pools: path("pools"),
+            pools: PoolsFrom::Folder(path("pools")),
             listen: ([127, 0, 0, 1], 0).into(),
             certificate: path("tls.crt"),
             key: path("tls.key"),
@@ -61,13 +61,13 @@ impl World {
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = Arc::clone(&log);
         let log_lines = Log::new(move |line| lines.lock().unwrap().push(line.to_owned()));
-        let server = Server::open(options, log_lines).unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let server = runtime.block_on(Server::open(options, log_lines)).unwrap();
         let client = Client::new(server.address(), &authority);
         let stop = Stop::default();
         let asked = stop.clone();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread();
-            let runtime = { runtime }.enable_all().build().unwrap();
             runtime.block_on(server.serve(&asked)).unwrap();
         });
         Self {
