@@ -1,35 +1,49 @@
 //! From a request to its answer.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
+use http::request::Parts;
+use hyper::body::Body;
 use hyper::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, IF_NONE_MATCH};
-use hyper::{Method, Request};
+use hyper::{Method, StatusCode};
 
 use crate::cache::View;
 use crate::name::Name;
 use crate::problem::{Kind, Problem};
+use crate::progress::Unreadable;
 use crate::reply::Reply;
 use crate::site::Site;
 use crate::tokens::{Bearer, Verdict};
-use crate::{accept, disk, status};
+use crate::{accept, disk, progress, status};
 
 /// After how many seconds a machine may ask again with a token that is not known yet.
 const TOKEN_MAY_COME: u32 = 5;
 
+/// The header by which a machine may say who it is.
+const NODE: HeaderName = HeaderName::from_static("bootlace-node");
+
 /// Answers a request.
-pub(crate) async fn answer<B>(site: &Site, request: &Request<B>, source: IpAddr) -> Reply {
-    let path = request.uri().path();
+pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
+    site: &Arc<Site>,
+    request: &Parts,
+    body: B,
+    source: SocketAddr,
+) -> Reply {
+    let path = request.uri.path();
     let endpoint = match path {
         "/healthz" => "healthz",
         "/readyz" => "readyz",
         "/status" => "status",
         "/metrics" => "metrics",
+        "/progress" => "progress",
         path if path.starts_with("/config/") => "config",
         path if path.starts_with("/layered/") => "layered",
         _ => "other",
     };
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let method = crate::audit::shortened(request.method().as_str());
+    let is_told = endpoint == "progress" && request.method == Method::POST;
+    if !is_told && !matches!(request.method, Method::GET | Method::HEAD) {
+        let method = crate::audit::shortened(request.method.as_str());
         let detail = format!("{method} is not known here");
         let problem = Problem::new(Kind::MethodNotAllowed, detail, "ask with GET or HEAD");
         return Reply::problem(endpoint, &problem);
@@ -39,11 +53,31 @@ pub(crate) async fn answer<B>(site: &Site, request: &Request<B>, source: IpAddr)
         "readyz" => status::ready(site).await,
         "status" => status::status(site).await,
         "metrics" => status::metrics(site),
+        "progress" => progress(site, request, body, source).await,
         _ => match asked_for(path) {
-            Some((view, pool)) => config(site, view, &pool, request.headers(), source).await,
+            Some((view, pool)) => config(site, view, &pool, &request.headers, source).await,
             None => nowhere(endpoint),
         },
     }
+}
+
+/// Answers whoever tells where a machine is, or wants to know.
+async fn progress<B: Body<Error: Into<Unreadable>>>(
+    site: &Arc<Site>,
+    request: &Parts,
+    body: B,
+    source: SocketAddr,
+) -> Reply {
+    let (verdict, bearer) = judge(site, None, &request.headers);
+    let mut reply = match refusal(None, verdict) {
+        Some(refusal) => refused(site, "progress", refusal, source),
+        None if request.method == Method::POST => progress::take(site, &bearer, body, source).await,
+        None => progress::tell(site, &bearer, &request.headers),
+    };
+    let node = reply.bearer.node.take();
+    reply.bearer = bearer;
+    reply.bearer.node = reply.bearer.node.or(node);
+    reply
 }
 
 /// Returns which config a path asks for, and of which pool.
@@ -62,25 +96,46 @@ fn nowhere(endpoint: &'static str) -> Reply {
     Reply::problem(endpoint, &problem)
 }
 
+/// Says no; to a source that is told so too often, later.
+fn refused(
+    site: &Site,
+    endpoint: &'static str,
+    (reason, problem): (&'static str, Problem),
+    source: SocketAddr,
+) -> Reply {
+    site.metrics.refused(reason);
+    let held_up = site.throttle.failed(source.ip(), disk::now());
+    let problem = held_up.map_or(problem, too_many_failures);
+    Reply::problem(endpoint, &problem)
+}
+
 /// Answers a request for the config of a pool.
 async fn config(
     site: &Site,
     view: View,
     pool: &Name,
     headers: &HeaderMap,
-    source: IpAddr,
+    source: SocketAddr,
 ) -> Reply {
-    let endpoint = view.endpoint();
-    let (verdict, bearer) = judge(site, pool, headers);
-    let mut reply = match refusal(pool, verdict) {
-        Some((reason, problem)) => {
-            site.metrics.refused(reason);
-            let held_up = site.throttle.failed(source, disk::now());
-            let problem = held_up.map_or(problem, too_many_failures);
-            Reply::problem(endpoint, &problem)
-        }
+    let (mut verdict, bearer) = judge(site, Some(pool), headers);
+    let is_unknown = || {
+        let pools = site.cache.pools().list();
+        pools.is_ok_and(|pools| !pools.contains(pool))
+    };
+    if verdict == Verdict::OtherPool && is_unknown() {
+        // Whoever has a valid token may know that the name of the pool is wrong.
+        verdict = Verdict::Allowed;
+    }
+    let mut reply = match refusal(Some(pool), verdict) {
+        Some(refusal) => refused(site, view.endpoint(), refusal, source),
         None => served(site, view, pool, headers).await,
     };
+    if let Some(node) = &bearer.node
+        && reply.status == StatusCode::OK
+    {
+        site.progress
+            .fetched(pool, node, source.ip().to_string(), disk::now());
+    }
     reply.bearer = bearer;
     reply.subject[0] = Some(pool.as_str().to_owned());
     reply
@@ -112,7 +167,7 @@ async fn served(site: &Site, view: View, pool: &Name, headers: &HeaderMap) -> Re
     reply
 }
 
-fn judge(site: &Site, pool: &Name, headers: &HeaderMap) -> (Verdict, Bearer) {
+fn judge(site: &Site, pool: Option<&Name>, headers: &HeaderMap) -> (Verdict, Bearer) {
     let Some(tokens) = site.gate.tokens() else {
         return (Verdict::Allowed, Bearer::default());
     };
@@ -121,7 +176,8 @@ fn judge(site: &Site, pool: &Name, headers: &HeaderMap) -> (Verdict, Bearer) {
     if given.next().is_some() {
         return (Verdict::Malformed, Bearer::default());
     }
-    tokens.judge(first.map(AsRef::as_ref), pool, disk::now())
+    let node = headers.get(NODE).map(AsRef::as_ref);
+    tokens.judge(first.map(AsRef::as_ref), pool, node, disk::now())
 }
 
 fn too_many_failures(seconds: u32) -> Problem {
@@ -131,8 +187,8 @@ fn too_many_failures(seconds: u32) -> Problem {
 }
 
 /// Says no, in a way after which a machine asks again only if that may help.
-fn refusal(pool: &Name, verdict: Verdict) -> Option<(&'static str, Problem)> {
-    let pool = pool.as_str();
+fn refusal(pool: Option<&Name>, verdict: Verdict) -> Option<(&'static str, Problem)> {
+    let pool = pool.map_or("that is asked for", Name::as_str);
     let never = |detail: String, hint: &str| Problem::new(Kind::Unauthorized, detail, hint);
     let new = "give the machine a new pointer config, with a token of this pool";
     Some(match verdict {
@@ -155,6 +211,13 @@ fn refusal(pool: &Name, verdict: Verdict) -> Option<(&'static str, Problem)> {
         Verdict::OtherPool => (
             "other-pool",
             never(format!("the token is not for the pool {pool}"), new),
+        ),
+        Verdict::OtherNode => (
+            "other-node",
+            never(
+                "the token is for another node".into(),
+                "give each machine its own pointer config",
+            ),
         ),
         Verdict::Revoked => ("revoked", never("the token was revoked".into(), new)),
         Verdict::Unknown => {

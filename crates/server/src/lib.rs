@@ -6,6 +6,7 @@
 //! | `folder`, `cluster`, `disk`, `reload`, `audit`, `tls` | one neighbour each |
 //! | `pools`, `source`, `name` | all that a pool's config is made of |
 //! | `cache` | what was rendered, as long as it holds |
+//! | `progress` | who is where |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
 //! | `listen`, `patience`, `stop` | connections, and how they end |
 //! | `site`, `server` | everything together |
@@ -25,6 +26,7 @@ mod name;
 mod patience;
 mod pools;
 mod problem;
+mod progress;
 mod reload;
 mod rendered;
 mod reply;

@@ -5,8 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::USER_AGENT;
 use hyper::server::conn::http1;
@@ -22,6 +20,7 @@ use crate::audit::{Line, shortened};
 use crate::disk;
 use crate::log::Log;
 use crate::patience::{Patience, Whole};
+use crate::reply::Sent;
 use crate::site::Site;
 use crate::stop::Stop;
 
@@ -129,19 +128,20 @@ async fn respond(
     site: Arc<Site>,
     request: Request<Incoming>,
     peer: SocketAddr,
-) -> Result<Response<Full<Bytes>>, Infallible> {
-    let reply = answer(&site, &request, peer.ip()).await;
-    let bytes = reply.sent(request.method());
+) -> Result<Response<Sent>, Infallible> {
+    let (request, body) = request.into_parts();
+    let reply = answer(&site, &request, body, peer).await;
+    let bytes = reply.sent(&request.method);
     let status = reply.status.as_u16();
     site.metrics.answered(reply.endpoint, status, bytes);
     let [pool, config, version] = reply.subject.clone();
-    let agent = request.headers().get(USER_AGENT);
+    let agent = request.headers.get(USER_AGENT);
     let agent = agent.map(|agent| shortened(&String::from_utf8_lossy(agent.as_bytes())));
     site.audit.note(&Line {
         time: disk::now().to_string(),
         source: peer.to_string(),
-        method: shortened(request.method().as_str()),
-        path: shortened(request.uri().path()),
+        method: shortened(request.method.as_str()),
+        path: shortened(request.uri.path()),
         status,
         bytes,
         pool,

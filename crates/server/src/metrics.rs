@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::progress::Node;
+
 /// What is counted.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
@@ -108,6 +110,26 @@ impl Metrics {
             line(&mut text, name, *value);
         }
         text
+    }
+}
+
+/// Writes how many machines are where, and how many went silent.
+pub(crate) fn nodes(text: &mut String, nodes: &[Node]) {
+    let mut phases: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let mut stalled: BTreeMap<&str, u64> = BTreeMap::new();
+    for node in nodes {
+        *phases.entry((&node.pool, &node.phase)).or_default() += 1;
+        *stalled.entry(&node.pool).or_default() += u64::from(node.stalled);
+    }
+    head(text, "nodes", "gauge", "Machines by pool and phase.");
+    for ((pool, phase), count) in phases {
+        let labels = format!("{{pool=\"{pool}\",phase=\"{phase}\"}}");
+        line(text, &format!("nodes{labels}"), count);
+    }
+    let help = "Machines that stopped telling where they are.";
+    head(text, "stalled_nodes", "gauge", help);
+    for (pool, count) in stalled {
+        line(text, &format!("stalled_nodes{{pool=\"{pool}\"}}"), count);
     }
 }
 

@@ -31,6 +31,10 @@ pub(crate) enum Kind {
     Unauthorized,
     /// The source failed too often to show a valid token.
     TooManyFailures,
+    /// The token is valid, and does not go as far as this.
+    Forbidden,
+    /// What was sent cannot be read.
+    BadReport,
     /// There is nothing at that path.
     NotFound,
     /// There is no such pool.
@@ -65,6 +69,16 @@ impl Kind {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "too-many-failures",
                 "Too many requests without a valid token",
+            ),
+            Self::Forbidden => (
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                "The token does not go as far as this",
+            ),
+            Self::BadReport => (
+                StatusCode::BAD_REQUEST,
+                "bad-report",
+                "The report cannot be used",
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
@@ -176,6 +190,8 @@ mod tests {
         let kinds = [
             (Kind::UnsupportedVersion, 400),
             (Kind::Unauthorized, 401),
+            (Kind::Forbidden, 403),
+            (Kind::BadReport, 400),
             (Kind::NotFound, 404),
             (Kind::MethodNotAllowed, 405),
             (Kind::Inexpressible, 500),

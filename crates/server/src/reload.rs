@@ -1,4 +1,5 @@
-//! Files that are read again while the server runs: the certificate, its key, the tokens.
+//! What is looked at again and again while the server runs: the certificate, its key, the tokens, and
+//! whether machines went silent.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub(crate) async fn watch(site: Arc<Site>, watched: Watched, log: Log) {
     let mut tokens = Seen::new(watched.tokens.iter().cloned().collect());
     loop {
         tokio::time::sleep(LOOK_AGAIN).await;
+        site.progress.look_for_stalled(disk::now());
         if identity.has_changed() {
             let [certificate, key] = &watched.identity;
             let outcome = read_identity(&site, certificate, key);

@@ -1,7 +1,7 @@
 //! An answer, before it is put into the words of HTTP.
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::header::{
     ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, RETRY_AFTER,
     VARY, WWW_AUTHENTICATE,
@@ -9,7 +9,11 @@ use hyper::header::{
 use hyper::{Method, Response, StatusCode};
 
 use crate::problem::Problem;
+use crate::progress::Events;
 use crate::tokens::Bearer;
+
+/// The body of an answer: whole, or one that goes on.
+pub(crate) type Sent = Either<Full<Bytes>, Events>;
 
 /// An answer, and what the audit says about it.
 #[derive(Debug)]
@@ -20,6 +24,8 @@ pub(crate) struct Reply {
     pub(crate) headers: Vec<(HeaderName, String)>,
     /// The body.
     pub(crate) body: Bytes,
+    /// What goes on after the body, for as long as somebody reads.
+    pub(crate) events: Option<Events>,
     /// Under which name it is counted.
     pub(crate) endpoint: &'static str,
     /// Why it is not what was asked for.
@@ -37,11 +43,20 @@ impl Reply {
             status: StatusCode::OK,
             headers: vec![(CONTENT_TYPE, kind.to_owned())],
             body: body.into(),
+            events: None,
             endpoint,
             reason: None,
             bearer: Bearer::default(),
             subject: [const { None }; 3],
         }
+    }
+
+    /// Begins an answer that goes on.
+    pub(crate) fn stream(endpoint: &'static str, kind: &str, events: Events) -> Self {
+        let mut reply = Self::new(endpoint, kind, Bytes::new());
+        reply.headers.push((CACHE_CONTROL, "no-store".into()));
+        reply.events = Some(events);
+        reply
     }
 
     /// Begins an answer that is not what was asked for.
@@ -53,7 +68,14 @@ impl Reply {
             reply.headers.push((RETRY_AFTER, seconds.to_string()));
         }
         match reply.status {
-            StatusCode::METHOD_NOT_ALLOWED => reply.headers.push((ALLOW, "GET, HEAD".into())),
+            StatusCode::METHOD_NOT_ALLOWED => {
+                let allowed = if endpoint == "progress" {
+                    "GET, HEAD, POST"
+                } else {
+                    "GET, HEAD"
+                };
+                reply.headers.push((ALLOW, allowed.into()));
+            }
             StatusCode::UNAUTHORIZED => {
                 reply.headers.push((WWW_AUTHENTICATE, "Bearer".into()));
             }
@@ -87,9 +109,18 @@ impl Reply {
 
     /// Puts the answer into the words of HTTP. The body of an answer to HEAD is left out by whoever
     /// writes it, but its length is told.
-    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
+    pub(crate) fn into_response(self) -> Response<Sent> {
         let length = self.body.len();
-        let mut response = Response::new(Full::new(self.body));
+        let has_length = self.events.is_none()
+            && !matches!(
+                self.status,
+                StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT
+            );
+        let body = match self.events {
+            Some(events) => Either::Right(events),
+            None => Either::Left(Full::new(self.body)),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         for (name, value) in self.headers {
@@ -98,7 +129,7 @@ impl Reply {
                 headers.insert(name, value);
             }
         }
-        if self.status != StatusCode::NOT_MODIFIED {
+        if has_length {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         }
         response

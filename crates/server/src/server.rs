@@ -5,6 +5,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 use bootlace_model::fault::{Fault, FaultKind};
 
@@ -14,6 +15,7 @@ use crate::cluster::{self, ClusterAccess, Store};
 use crate::folder::Folder;
 use crate::log::Log;
 use crate::pools::{Origin, Pools};
+use crate::progress::Progress;
 use crate::reload::{self, Watched};
 use crate::site::{Gate, Site};
 use crate::stop::Stop;
@@ -38,6 +40,8 @@ pub struct Options {
     pub kubeconfig: Option<PathBuf>,
     /// Registries, and the authorities that machines shall trust for them.
     pub certificates: Vec<(String, PathBuf)>,
+    /// After how long a machine that tells nothing counts as stalled.
+    pub stalls_after: Duration,
     /// Where to write a line for each answer; to stderr if it is none.
     pub audit: Option<PathBuf>,
 }
@@ -107,7 +111,13 @@ impl Server {
         let audit = audit.map_err(|error| no_audit(options.audit.as_deref(), &error))?;
         let (listener, address) = bind(options.listen)?;
         Ok(Self {
-            site: Arc::new(Site::new(Cache::new(pools), gate, audit, identity)),
+            site: Arc::new(Site::new(
+                Cache::new(pools),
+                gate,
+                audit,
+                identity,
+                Progress::new(options.stalls_after),
+            )),
             listener,
             address,
             watched: Watched {

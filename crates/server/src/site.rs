@@ -4,12 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use tokio::sync::Semaphore;
+
 use crate::audit::Audit;
 use crate::cache::Cache;
 use crate::metrics::Metrics;
+use crate::progress::Progress;
 use crate::throttle::Throttle;
 use crate::tls;
 use crate::tokens::Tokens;
+
+/// How many may read along at a time.
+const MOST_READERS: usize = 256;
 
 /// What everything that answers shares.
 #[derive(Debug)]
@@ -22,6 +28,10 @@ pub(crate) struct Site {
     pub(crate) throttle: Throttle,
     /// Who asked.
     pub(crate) audit: Audit,
+    /// Who is where.
+    pub(crate) progress: Progress,
+    /// Places for those who read along.
+    pub(crate) readers: Arc<Semaphore>,
     /// How often.
     pub(crate) metrics: Arc<Metrics>,
     /// By what the server proves who it is.
@@ -85,9 +95,17 @@ impl Troubles {
 
 impl Site {
     /// Puts everything together.
-    pub(crate) fn new(cache: Cache, gate: Gate, audit: Audit, identity: tls::Identity) -> Self {
+    pub(crate) fn new(
+        cache: Cache,
+        gate: Gate,
+        audit: Audit,
+        identity: tls::Identity,
+        progress: Progress,
+    ) -> Self {
         Self {
             cache,
+            progress,
+            readers: Arc::new(Semaphore::new(MOST_READERS)),
             gate,
             throttle: Throttle::default(),
             audit,
@@ -101,6 +119,8 @@ impl Site {
     /// Notes that the server is about to end.
     pub(crate) fn drain(&self) {
         self.drains.store(true, Ordering::Relaxed);
+        // Streams go on for ever otherwise, and would have to be cut off.
+        self.progress.end();
     }
 
     /// Tells whether the server is about to end.

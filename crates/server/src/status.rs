@@ -75,6 +75,8 @@ pub(crate) async fn status(site: &Site) -> Reply {
         "tokens": tokens,
         "connections": site.metrics.connections(),
         "audit": {"lost": site.audit.lost()},
+        "stalls_after_seconds": site.progress.stalls_after().as_secs(),
+        "nodes": site.progress.list(None, now),
         "pools": pools(site).await,
     });
     let body = serde_json::to_vec_pretty(&body).unwrap_or_default();
@@ -117,7 +119,7 @@ async fn pools(site: &Site) -> Vec<Value> {
 /// Answers `/metrics`.
 pub(crate) fn metrics(site: &Site) -> Reply {
     let expires = u64::try_from(site.identity.expires().as_second()).unwrap_or(0);
-    let text = site.metrics.text(&[
+    let mut text = site.metrics.text(&[
         (
             "renders_total",
             "Configs that were rendered.",
@@ -139,5 +141,6 @@ pub(crate) fn metrics(site: &Site) -> Reply {
             insecure(site).len() as u64,
         ),
     ]);
+    crate::metrics::nodes(&mut text, &site.progress.list(None, disk::now()));
     Reply::new("metrics", "text/plain; version=0.0.4; charset=utf-8", text)
 }

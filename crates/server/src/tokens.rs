@@ -66,7 +66,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     hash: Hash,
-    pool: Name,
+    /// The pool; none for a token that may look at everything, and gets no config.
+    pool: Option<Name>,
     node: Option<String>,
     expires: Timestamp,
 }
@@ -85,6 +86,10 @@ pub(crate) struct Bearer {
     pub(crate) token: Option<String>,
     /// The node that the token is for.
     pub(crate) node: Option<String>,
+    /// The pools that the token is valid for.
+    pub(crate) pools: Vec<Name>,
+    /// Whether the token may look at everything.
+    pub(crate) sees_all: bool,
 }
 
 /// Whether somebody may ask.
@@ -100,6 +105,8 @@ pub(crate) enum Verdict {
     Expired,
     /// It is for another pool.
     OtherPool,
+    /// It is for another node.
+    OtherNode,
     /// It was taken out of the file.
     Revoked,
     /// It is not known, and may become so.
@@ -149,11 +156,13 @@ impl Tokens {
         (self.tokens.len(), valid.count())
     }
 
-    /// Judges the `Authorization` header of a request for a pool.
+    /// Judges the `Authorization` header of a request that concerns a pool, or any that the token is
+    /// for; the client may say which node it is.
     pub(crate) fn judge(
         &self,
         header: Option<&[u8]>,
-        pool: &Name,
+        pool: Option<&Name>,
+        node: Option<&[u8]>,
         now: Timestamp,
     ) -> (Verdict, Bearer) {
         let Some(header) = header else {
@@ -170,10 +179,21 @@ impl Tokens {
                 found.push(token);
             }
         }
-        let here = found.iter().find(|token| token.pool == *pool);
+        let valid = || found.iter().filter(|token| token.expires > now);
+        let mut here = found.iter();
+        let here = match pool {
+            Some(pool) => here.find(|token| token.pool.as_ref() == Some(pool)),
+            None => valid().next().or(here.next()),
+        };
+        let is_other = |token: &Token| {
+            let bound = token.node.as_deref().map(str::as_bytes);
+            bound.is_some_and(|bound| node.is_some_and(|node| node != bound))
+        };
         let verdict = match (here, found.first()) {
-            (Some(token), _) if token.expires > now => Verdict::Allowed,
-            (Some(_), _) => Verdict::Expired,
+            (Some(token), _) if token.expires <= now => Verdict::Expired,
+            (Some(token), _) if is_other(token) => Verdict::OtherNode,
+            (Some(_), _) => Verdict::Allowed,
+            (None, Some(_)) if valid().next().is_none() => Verdict::Expired,
             (None, Some(_)) => Verdict::OtherPool,
             (None, None) if self.revoked.contains(&hash) => Verdict::Revoked,
             (None, None) => Verdict::Unknown,
@@ -181,6 +201,8 @@ impl Tokens {
         let bearer = Bearer {
             token: Some(hash.shown()),
             node: here.or(found.first()).and_then(|token| token.node.clone()),
+            pools: valid().filter_map(|token| token.pool.clone()).collect(),
+            sees_all: valid().any(|token| token.pool.is_none()),
         };
         (verdict, bearer)
     }
@@ -219,8 +241,13 @@ fn token(entry: &Value, place: &str) -> Result<Token, String> {
     let hash = hash.ok_or_else(|| {
         format!("{place}.sha256 is not the SHA-256 of a token in 64 hexadecimal digits")
     })?;
-    let pool = text("pool").and_then(Name::parse);
-    let pool = pool.ok_or_else(|| format!("{place}.pool is not the name of a pool"))?;
+    let pool = match text("pool") {
+        Some("*") => None,
+        pool => {
+            let pool = pool.and_then(Name::parse);
+            Some(pool.ok_or_else(|| format!("{place}.pool is not the name of a pool"))?)
+        }
+    };
     let node = match &entry["node"] {
         Value::Null => None,
         Value::String(node) if !node.is_empty() => Some(node.clone()),

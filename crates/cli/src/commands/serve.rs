@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_server::{Access, ClusterAccess, Log, Options, PoolsFrom};
@@ -46,6 +47,9 @@ pub(crate) struct Serve {
     /// A registry, and the authority in PEM that machines shall trust for it
     #[arg(long, value_name = "REGISTRY=FILE", value_delimiter = ',', value_parser = certificate)]
     bootstrap_certs: Vec<(String, PathBuf)>,
+    /// After how many seconds a machine that tells nothing about its first boot counts as stalled
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    stalled_after: u64,
     /// Where to write a line of JSON for each answer [default: stderr]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     audit: Option<PathBuf>,
@@ -77,6 +81,7 @@ pub(crate) fn serve(session: &Session, args: Serve) -> Result<Ending, Fault> {
         access,
         kubeconfig: args.kubeconfig,
         certificates: args.bootstrap_certs,
+        stalls_after: Duration::from_secs(args.stalled_after),
         audit: args.audit,
     };
     let is_quiet = session.console.is_quiet();

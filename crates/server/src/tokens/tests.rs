@@ -49,13 +49,13 @@ fn tokens_are_judged_row_by_row() {
         (Some("Bearer goo"), Verdict::Unknown),
     ];
     for (header, expected) in rows {
-        let (verdict, _) = tokens.judge(header.map(str::as_bytes), &worker(), now());
+        let (verdict, _) = tokens.judge(header.map(str::as_bytes), Some(&worker()), None, now());
         assert_eq!(verdict, expected, "{header:?}");
     }
-    let (_, bearer) = tokens.judge(Some(b"Bearer good"), &worker(), now());
+    let (_, bearer) = tokens.judge(Some(b"Bearer good"), Some(&worker()), None, now());
     assert_eq!(bearer.token.as_deref(), Some("770e6076"));
     assert_eq!(bearer.node.as_deref(), Some("node-1"));
-    let (verdict, _) = tokens.judge(Some(b"Bearer \xff"), &worker(), now());
+    let (verdict, _) = tokens.judge(Some(b"Bearer \xff"), Some(&worker()), None, now());
     assert_eq!(verdict, Verdict::Malformed);
     assert_eq!(tokens.counts(now()), (3, 2));
 }
@@ -64,7 +64,11 @@ fn tokens_are_judged_row_by_row() {
 fn a_token_that_was_taken_out_is_revoked_until_it_is_back() {
     let first = Tokens::parse(file().as_bytes()).unwrap();
     let empty = Tokens::parse(b"tokens: []").unwrap();
-    let judge = |tokens: &Tokens| tokens.judge(Some(b"Bearer good"), &worker(), now()).0;
+    let judge = |tokens: &Tokens| {
+        tokens
+            .judge(Some(b"Bearer good"), Some(&worker()), None, now())
+            .0
+    };
     assert_eq!(judge(&empty), Verdict::Unknown);
     let second = empty.clone().after(&first);
     assert_eq!(judge(&second), Verdict::Revoked);

@@ -94,6 +94,20 @@ impl Client {
         ask(&mut stream, method, path, &headers).unwrap()
     }
 
+    /// Sends a body.
+    pub(crate) fn post(&self, path: &str, headers: &[&str], body: &str) -> Answer {
+        let mut stream = self.connect().unwrap();
+        let mut request = format!("POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        for header in headers {
+            request = format!("{request}{header}\r\n");
+        }
+        let length = body.len();
+        let request = format!("{request}Content-Length: {length}\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.flush().unwrap();
+        read(&mut stream, false).unwrap()
+    }
+
     /// Asks with GET.
     pub(crate) fn get(&self, path: &str, headers: &[&str]) -> Answer {
         self.ask("GET", path, headers)

@@ -5,6 +5,7 @@
 mod changes;
 mod client;
 mod faults;
+mod progress;
 mod table;
 mod tokens;
 mod world;

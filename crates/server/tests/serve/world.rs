@@ -15,6 +15,9 @@ use crate::client::Client;
 /// How long something that happens by itself may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// After how long a silent machine has stalled.
+pub(crate) const STALLS: Duration = Duration::from_secs(2);
+
 /// A server that runs until it is dropped.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -56,6 +59,7 @@ impl World {
             access,
             kubeconfig: Some(path("kubeconfig")),
             certificates: vec![],
+            stalls_after: STALLS,
             audit: Some(path(audit)),
         };
         let log: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -1,0 +1,106 @@
+//! A stream of changes, as server-sent events.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+
+use super::{Change, Node};
+use crate::disk;
+use crate::name::Name;
+use crate::site::Site;
+
+/// How often a line is sent when nothing happens, so that whoever reads knows that all is well, and a
+/// reader that is gone is noticed.
+const PULSE: Duration = Duration::from_secs(15);
+/// After how many milliseconds a browser connects again.
+const AGAIN: u32 = 2_000;
+
+/// The body of an answer that goes on.
+#[derive(Debug)]
+pub(crate) struct Events {
+    lines: mpsc::Receiver<Bytes>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Events {
+    /// Begins a stream: where everybody is, then each change; of one pool alone, or of all. None if
+    /// the server is about to end, or too many read already.
+    pub(crate) fn begin(site: &Arc<Site>, pool: Option<Name>) -> Option<Self> {
+        let place = Arc::clone(&site.readers).try_acquire_owned().ok()?;
+        let changes = site.progress.follow()?;
+        let (sender, lines) = mpsc::channel(8);
+        tokio::spawn(pump(Arc::clone(site), pool, changes, sender));
+        Some(Self {
+            lines,
+            _place: place,
+        })
+    }
+}
+
+/// Hands changes on until the reader is gone or the server ends.
+async fn pump(
+    site: Arc<Site>,
+    pool: Option<Name>,
+    mut changes: tokio::sync::broadcast::Receiver<Change>,
+    sender: mpsc::Sender<Bytes>,
+) {
+    let snapshot = || {
+        let nodes = site.progress.list(pool.as_ref(), disk::now());
+        all(&nodes)
+    };
+    let is_ours = |change: &Change| {
+        let pool = pool.as_ref().map(Name::as_str);
+        pool.is_none_or(|pool| pool == change.pool)
+    };
+    let mut line = Some(format!("retry: {AGAIN}\n{}", snapshot()));
+    loop {
+        if let Some(line) = line.take()
+            && sender.send(line.into()).await.is_err()
+        {
+            return;
+        }
+        let change = tokio::select! {
+            change = changes.recv() => change,
+            () = tokio::time::sleep(PULSE) => {
+                line = Some(": still here\n\n".into());
+                continue;
+            }
+            () = sender.closed() => return,
+        };
+        line = match change {
+            Ok(change) if is_ours(&change) => {
+                Some(format!("event: node\ndata: {}\n\n", change.text))
+            }
+            Ok(_) => None,
+            // What was missed is in where everybody is now.
+            Err(RecvError::Lagged(_)) => Some(snapshot()),
+            Err(RecvError::Closed) => return,
+        };
+    }
+}
+
+fn all(nodes: &[Node]) -> String {
+    // Texts and numbers: there is nothing in it that could not be written.
+    let text = serde_json::to_string(nodes).unwrap_or_default();
+    format!("event: nodes\ndata: {text}\n\n")
+}
+
+impl Body for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let line = self.lines.poll_recv(context);
+        line.map(|line| line.map(|line| Ok(Frame::data(line))))
+    }
+}
