@@ -6,6 +6,7 @@
 
 mod access;
 mod builds;
+mod refusal;
 mod watch;
 
 pub use access::ClusterAccess;

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use http::Request;
+use jiff::Timestamp;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, Event, watcher};
@@ -15,6 +16,7 @@ use kube::{Client, ResourceExt as _};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::refusal::{plain, refusal};
 use super::{CONTROLLER, GROUP, Held, Store, config_of};
 use crate::disk;
 use crate::log::Log;
@@ -27,6 +29,11 @@ const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// How long the API server may take for that answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// What the API answers when it does not know a kind.
+const NOT_FOUND: u16 = 404;
+/// Within which time a watch that failed is tried again.
+const TRIES_AGAIN: Duration = Duration::from_secs(45);
+
 /// Takes everything over, for ever.
 pub(crate) async fn watch(client: Client, store: Arc<Store>, site: Arc<Site>, log: Log) {
     let watcher = Arc::new(Watcher {
@@ -35,6 +42,7 @@ pub(crate) async fn watch(client: Client, store: Arc<Store>, site: Arc<Site>, lo
         site,
         log,
         is_read: Notify::new(),
+        failing: Mutex::default(),
     });
     let mut tasks = JoinSet::new();
     tasks.spawn(Arc::clone(&watcher).pools());
@@ -55,6 +63,8 @@ struct Watcher {
     log: Log,
     /// Says that a config was read.
     is_read: Notify,
+    /// Which kinds cannot be followed, and when that was last so.
+    failing: Mutex<BTreeMap<&'static str, Timestamp>>,
 }
 
 /// The objects of a kind, as the API tells of them.
@@ -116,10 +126,9 @@ impl Watcher {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
+                    // What was told before stays: an API server that has just started may not know
+                    // its own kinds yet, and a machine must not be sent away for that.
                     self.failed(kind, &error);
-                    if kind.is_optional && is_unknown_kind(&error) {
-                        take(&BTreeMap::new());
-                    }
                     continue;
                 }
             };
@@ -254,23 +263,46 @@ impl Watcher {
             });
             if trouble.is_none() {
                 answered = disk::now();
+                self.forget_failures(answered);
             }
             self.told("api", trouble);
             tokio::time::sleep(ASK_AGAIN).await;
         }
     }
 
-    /// Notes that a kind cannot be followed.
+    /// Notes that a kind cannot be followed, and why the API says so. That it does not answer at all
+    /// is noticed elsewhere, for all kinds at once.
     fn failed(&self, kind: &Kind, error: &watcher::Error) {
-        if kind.is_optional && is_unknown_kind(error) {
+        let Some((code, why)) = refusal(error) else {
+            return;
+        };
+        let is_unknown = code == NOT_FOUND;
+        if kind.is_optional && is_unknown {
             return self.told(kind.plural, None);
         }
-        let why = plain_watch(error);
         let mut trouble = format!("{} cannot be watched: {why}", kind.plural);
-        if is_unknown_kind(error) {
+        if is_unknown {
             trouble += "; the cluster does not know the kind: install its definition";
         }
+        self.failing().insert(kind.plural, disk::now());
         self.told(kind.plural, Some(trouble));
+    }
+
+    /// Takes back what was wrong with kinds that were tried since, with success: a watch that goes on
+    /// where it was says nothing until something changes.
+    fn forget_failures(&self, now: Timestamp) {
+        let mut failing = self.failing();
+        failing.retain(|kind, last| {
+            let is_fresh = now.duration_since(*last).unsigned_abs() < TRIES_AGAIN;
+            if !is_fresh {
+                self.told(kind, None);
+            }
+            is_fresh
+        });
+    }
+
+    fn failing(&self) -> MutexGuard<'_, BTreeMap<&'static str, Timestamp>> {
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells what is wrong, once, and that it is over.
@@ -301,41 +333,4 @@ fn insert(all: &mut BTreeMap<String, Held>, object: &DynamicObject) {
         value: Arc::new(value),
     };
     all.insert(object.name_any(), held);
-}
-
-/// Tells whether the API server does not know the kind at all.
-fn is_unknown_kind(error: &watcher::Error) -> bool {
-    let error = match error {
-        watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) => error,
-        watcher::Error::WatchError(status) => return status.code == 404,
-        _ => return false,
-    };
-    matches!(error, kube::Error::Api(status) if status.code == 404)
-}
-
-fn plain_watch(error: &watcher::Error) -> String {
-    match error {
-        watcher::Error::InitialListFailed(error)
-        | watcher::Error::WatchStartFailed(error)
-        | watcher::Error::WatchFailed(error) => plain(error),
-        watcher::Error::WatchError(status) => status.message.clone(),
-        watcher::Error::NoResourceVersion => "the answer has no version".to_owned(),
-    }
-}
-
-/// Says what is wrong, down to its cause, in one line.
-fn plain(error: &kube::Error) -> String {
-    if let kube::Error::Api(status) = error {
-        return status.message.clone();
-    }
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = error.source();
-    }
-    text.replace(char::is_control, " ")
 }

@@ -4,6 +4,7 @@
 
 mod changes;
 mod client;
+mod cluster;
 mod faults;
 mod progress;
 mod table;

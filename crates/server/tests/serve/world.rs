@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bootlace_server::{Access, Log, Options, PoolsFrom, Server, Stop};
+use bootlace_server::{Access, ClusterAccess, Log, Options, PoolsFrom, Server, Stop};
 use tempfile::TempDir;
 
 use crate::client::Client;
@@ -44,7 +44,21 @@ impl World {
         Self::start(prepared(), None, "/dev/full")
     }
 
+    /// Starts a server of what is in a cluster.
+    pub(crate) fn of_cluster(kubeconfig: PathBuf) -> Self {
+        let access = ClusterAccess {
+            kubeconfig: Some(kubeconfig),
+        };
+        let pools = PoolsFrom::Cluster(access);
+        Self::serve(prepared(), pools, None, "audit.jsonl")
+    }
+
     fn start(folder: TempDir, tokens: Option<&str>, audit: &str) -> Self {
+        let pools = PoolsFrom::Folder(folder.path().join("pools"));
+        Self::serve(folder, pools, tokens, audit)
+    }
+
+    fn serve(folder: TempDir, pools: PoolsFrom, tokens: Option<&str>, audit: &str) -> Self {
         let path = |name: &str| folder.path().join(name);
         let authority = certify(&folder);
         let access = tokens.map_or(Access::Anybody, |tokens| {
@@ -52,7 +66,7 @@ impl World {
             Access::Tokens(path("tokens.yaml"))
         });
         let options = Options {
-            pools: PoolsFrom::Folder(path("pools")),
+            pools,
             listen: ([127, 0, 0, 1], 0).into(),
             certificate: path("tls.crt"),
             key: path("tls.key"),
