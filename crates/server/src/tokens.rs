@@ -70,6 +70,14 @@ struct Token {
     pool: Option<Name>,
     node: Option<String>,
     expires: Timestamp,
+    /// Whether the file says that it is not valid any more.
+    is_revoked: bool,
+}
+
+impl Token {
+    fn is_valid(&self, now: Timestamp) -> bool {
+        self.expires > now && !self.is_revoked
+    }
 }
 
 /// The tokens of the file, and those that were in it before.
@@ -152,7 +160,7 @@ impl Tokens {
 
     /// Counts the tokens, and those that have not expired.
     pub(crate) fn counts(&self, now: Timestamp) -> (usize, usize) {
-        let valid = self.tokens.iter().filter(|token| token.expires > now);
+        let valid = self.tokens.iter().filter(|token| token.is_valid(now));
         (self.tokens.len(), valid.count())
     }
 
@@ -179,7 +187,7 @@ impl Tokens {
                 found.push(token);
             }
         }
-        let valid = || found.iter().filter(|token| token.expires > now);
+        let valid = || found.iter().filter(|token| token.is_valid(now));
         let mut here = found.iter();
         let here = match pool {
             Some(pool) => here.find(|token| token.pool.as_ref() == Some(pool)),
@@ -190,9 +198,11 @@ impl Tokens {
             bound.is_some_and(|bound| node.is_some_and(|node| node != bound))
         };
         let verdict = match (here, found.first()) {
+            (Some(token), _) if token.is_revoked => Verdict::Revoked,
             (Some(token), _) if token.expires <= now => Verdict::Expired,
             (Some(token), _) if is_other(token) => Verdict::OtherNode,
             (Some(_), _) => Verdict::Allowed,
+            (None, Some(token)) if token.is_revoked => Verdict::Revoked,
             (None, Some(_)) if valid().next().is_none() => Verdict::Expired,
             (None, Some(_)) => Verdict::OtherPool,
             (None, None) if self.revoked.contains(&hash) => Verdict::Revoked,
@@ -235,7 +245,11 @@ fn only(entry: &Value, place: &str, known: &[&str]) -> Result<(), String> {
 }
 
 fn token(entry: &Value, place: &str) -> Result<Token, String> {
-    only(entry, place, &["sha256", "pool", "node", "expires"])?;
+    only(
+        entry,
+        place,
+        &["sha256", "pool", "node", "expires", "revoked"],
+    )?;
     let text = |field: &str| entry[field].as_str();
     let hash = text("sha256").and_then(Hash::parse);
     let hash = hash.ok_or_else(|| {
@@ -256,11 +270,17 @@ fn token(entry: &Value, place: &str) -> Result<Token, String> {
     let expires = text("expires").and_then(|text| text.parse().ok());
     let expires = expires
         .ok_or_else(|| format!("{place}.expires is not a time such as 2030-01-31T00:00:00Z"))?;
+    let is_revoked = match &entry["revoked"] {
+        Value::Null => false,
+        Value::Bool(is_revoked) => *is_revoked,
+        _ => return Err(format!("{place}.revoked is neither true nor false")),
+    };
     Ok(Token {
         hash,
         pool,
         node,
         expires,
+        is_revoked,
     })
 }
 

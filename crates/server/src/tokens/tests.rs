@@ -118,3 +118,59 @@ fn a_wrong_file_is_refused_without_showing_what_is_in_it() {
         assert!(!error.contains("secret"), "{error}");
     }
 }
+
+#[test]
+fn who_is_revoked_in_the_file_stays_so() {
+    let text = format!(
+        "tokens: [{{sha256: {GOOD}, pool: worker, expires: 2030-01-01T00:00:00Z, revoked: true}}]"
+    );
+    let tokens = Tokens::parse(text.as_bytes()).unwrap();
+    for pool in ["worker", "master"] {
+        let pool = Name::parse(pool).unwrap();
+        let (verdict, bearer) = tokens.judge(Some(b"Bearer good"), Some(&pool), None, now());
+        assert_eq!((verdict, bearer.pools.len()), (Verdict::Revoked, 0));
+    }
+    let (verdict, _) = tokens.judge(Some(b"Bearer good"), None, None, now());
+    assert_eq!(verdict, Verdict::Revoked);
+    assert_eq!(tokens.counts(now()), (1, 0));
+    assert!(Tokens::parse(text.replace("true", "maybe").as_bytes()).is_err());
+}
+
+#[test]
+fn a_token_may_be_for_one_node_or_to_look_at_everything() {
+    let text = format!(
+        "{}- {{sha256: {}, pool: '*', expires: 2030-01-01T00:00:00Z}}\n",
+        file(),
+        sha256("all")
+    );
+    let tokens = Tokens::parse(text.as_bytes()).unwrap();
+    let judge = |token: &str, pool: Option<&str>, node: Option<&str>| {
+        let pool = pool.map(|pool| Name::parse(pool).unwrap());
+        let header = format!("Bearer {token}");
+        let node = node.map(str::as_bytes);
+        tokens.judge(Some(header.as_bytes()), pool.as_ref(), node, now())
+    };
+    assert_eq!(
+        judge("good", Some("worker"), Some("node-1")).0,
+        Verdict::Allowed
+    );
+    assert_eq!(
+        judge("good", Some("worker"), Some("node-2")).0,
+        Verdict::OtherNode
+    );
+    assert_eq!(
+        judge("other", Some("master"), Some("any")).0,
+        Verdict::Allowed
+    );
+    assert_eq!(judge("all", Some("worker"), None).0, Verdict::OtherPool);
+    let (verdict, bearer) = judge("all", None, None);
+    assert_eq!(
+        (verdict, bearer.sees_all, bearer.pools.len()),
+        (Verdict::Allowed, true, 0)
+    );
+    let (verdict, bearer) = judge("late", None, None);
+    assert_eq!(
+        (verdict, bearer.sees_all, bearer.pools.len()),
+        (Verdict::Expired, false, 0)
+    );
+}
