@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::outside;
-use crate::table::{Row, millis};
+use crate::table::{Bound, Row, millis};
 
 fn time(program: &str, arguments: &[&str]) -> Result<Duration, Box<dyn std::error::Error>> {
     let begin = Instant::now();
@@ -37,14 +37,14 @@ pub(crate) fn run() -> Outcome {
         Row {
             what: "make check, warm".into(),
             value: check.as_secs_f64(),
-            bound: 60.0,
+            bound: Bound::AtMost(60.0),
             unit: "s",
             peer: beside.clone(),
         },
         Row {
             what: "build after touching one step".into(),
             value: build.as_secs_f64(),
-            bound: 15.0,
+            bound: Bound::AtMost(15.0),
             unit: "s",
             peer: beside,
         },

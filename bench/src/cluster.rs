@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use self::inside::Seen;
 use self::machine::Contestant;
 use crate::Outcome;
-use crate::table::{Row, middle};
+use crate::table::{Bound, Row, middle};
 
 /// How often each of the two is run, unless `BOOTLACE_BENCH_ROUNDS` says otherwise.
 const ROUNDS: usize = 10;
@@ -77,21 +77,21 @@ fn rows(ours: &Runs, peers: &Runs, own: &[f64], rounds: usize) -> Vec<Row> {
         Row {
             what: "start until the node is Ready".into(),
             value: ours.middle(|seen| seen.ready),
-            bound: 0.7 * ready,
+            bound: Bound::AtMost(0.7 * ready),
             unit: "s",
             peer: beside("init", ready),
         },
         Row {
             what: "start until an app answers by its name".into(),
             value: ours.middle(|seen| seen.answers),
-            bound: 0.8 * answers,
+            bound: Bound::AtMost(0.8 * answers),
             unit: "s",
             peer: beside("init, its add-ons and the same app", answers),
         },
         Row {
             what: "own work in all 23 steps".into(),
             value: middle(own.to_vec()),
-            bound: 300.0,
+            bound: Bound::AtMost(300.0),
             unit: "ms",
             peer: format!(
                 "the whole run: {:.1} s, {:.0} ms of processor time ({of})",
@@ -102,7 +102,7 @@ fn rows(ours: &Runs, peers: &Runs, own: &[f64], rounds: usize) -> Vec<Row> {
         Row {
             what: "peak memory of bootlace run".into(),
             value: ours.middle(|seen| seen.memory),
-            bound: 60.0,
+            bound: Bound::AtMost(60.0),
             unit: "MiB",
             peer: format!(
                 "kubeadm init: {:.1} MiB ({of})",
@@ -112,7 +112,7 @@ fn rows(ours: &Runs, peers: &Runs, own: &[f64], rounds: usize) -> Vec<Row> {
         Row {
             what: "longest silence of the API, node Ready to end".into(),
             value: ours.middle(|seen| seen.silence),
-            bound: 500.0,
+            bound: Bound::AtMost(500.0),
             unit: "ms",
             peer: format!(
                 "kubeadm, which hands nothing over: {:.0} ms; asked every {} ms ({of})",

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::Outcome;
 use crate::memory;
-use crate::table::{Row, median, middle, millis};
+use crate::table::{Bound, Row, median, middle, millis};
 
 const FILES: usize = 5_000;
 const UNITS: usize = 100;
@@ -66,7 +66,7 @@ pub(crate) fn run() -> Outcome {
         Row {
             what,
             value: millis(ours),
-            bound: millis(theirs) * 0.5,
+            bound: Bound::AtMost(millis(theirs) * 0.5),
             unit: "ms",
             peer: format!(
                 "Ignition {}, fetch and files, without a journal and without syncs: {:.0} ms (medians of {ROUNDS})",
@@ -77,14 +77,14 @@ pub(crate) fn run() -> Outcome {
         Row {
             what: format!("the same config judged, {size:.1} MiB"),
             value: millis(median(judged)),
-            bound: 50.0,
+            bound: Bound::AtMost(50.0),
             unit: "ms",
             peer: format!("ignition-validate: {:.0} ms", millis(median(theirs_judged))),
         },
         Row {
             what: "memory for applying it, by its size".into(),
             value: middle(memory.clone()) / size,
-            bound: 3.0,
+            bound: Bound::AtMost(3.0),
             unit: "×",
             peer: format!(
                 "{:.0} MiB; Ignition: {:.0} MiB",

@@ -8,7 +8,7 @@ use bootlace_host::RealHost;
 
 use crate::Outcome;
 use crate::put_files::{Nobody, settings};
-use crate::table::{Row, median, millis};
+use crate::table::{Bound, Row, median, millis};
 
 const ROUNDS: usize = 7;
 
@@ -82,7 +82,7 @@ pub(crate) fn run() -> Outcome {
             made.len()
         ),
         value: millis(median(times)),
-        bound: 100.0,
+        bound: Bound::AtMost(100.0),
         unit: "ms",
         peer: format!(
             "{commands} openssl commands, not synced: {:.0} ms",

@@ -16,7 +16,7 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::step::{About, Decision, PlanError, Sequence, Step, UndoPolicy};
 
 use crate::Outcome;
-use crate::table::{Row, median, millis};
+use crate::table::{Bound, Row, median, millis};
 
 const FILES: usize = 5_000;
 const ROUNDS: usize = 7;
@@ -163,7 +163,7 @@ pub(crate) fn run() -> Outcome {
     Ok(vec![Row {
         what: "5,000 files of 700 bytes, journalled and durable".into(),
         value: ratios[ROUNDS / 2],
-        bound: 2.5,
+        bound: Bound::AtMost(2.5),
         unit: "×",
         peer: format!(
             "temp + rename + one syncfs: {peer:.0} ms; ours {our:.0} ms (medians of {ROUNDS})"

@@ -9,7 +9,7 @@ use bootlace_host::RealHost;
 use crate::Outcome;
 use crate::memory::peak;
 use crate::put_files::{MANY, Nobody, settings, through_engine};
-use crate::table::Row;
+use crate::table::{Bound, Row};
 
 /// An intent and an answer each.
 const LONG: usize = 50_000;
@@ -81,7 +81,7 @@ pub(crate) fn run() -> Outcome {
         Row {
             what: format!("replaying a journal of {lines} records"),
             value: time,
-            bound: 1000.0,
+            bound: Bound::AtMost(1000.0),
             unit: "ms",
             peer: beside.clone(),
         },
@@ -89,7 +89,7 @@ pub(crate) fn run() -> Outcome {
             what: format!("peak memory of that process, {lines} records"),
             value: memory,
             // Flat: the same within what an allocator may keep back.
-            bound: short_memory + 2.0,
+            bound: Bound::AtMost(short_memory + 2.0),
             unit: "MiB",
             peer: beside,
         },

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
-use crate::table::{Row, median, millis};
+use crate::table::{Bound, Row, median, millis};
 
 const ROUNDS: usize = 51;
 
@@ -30,7 +30,7 @@ pub(crate) fn run() -> Outcome {
     Ok(vec![Row {
         what: "bootlace --version".into(),
         value: millis(median(ours)),
-        bound: 15.0,
+        bound: Bound::AtMost(15.0),
         unit: "ms",
         peer: format!(
             "/bin/true: {:.2} ms (medians of {ROUNDS})",

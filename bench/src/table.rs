@@ -9,18 +9,40 @@ pub(crate) struct Row {
     pub(crate) what: String,
     /// The figure.
     pub(crate) value: f64,
-    /// The most that is allowed.
-    pub(crate) bound: f64,
+    /// What is allowed.
+    pub(crate) bound: Bound,
     /// The unit of both.
     pub(crate) unit: &'static str,
     /// The peer's figure from the same run, in words.
     pub(crate) peer: String,
 }
 
+/// What a figure must not pass.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bound {
+    /// Less is better.
+    AtMost(f64),
+    /// More is better.
+    AtLeast(f64),
+}
+
+impl Bound {
+    /// Returns which side is allowed, in words, and the number.
+    pub(crate) fn words(self) -> (&'static str, f64) {
+        match self {
+            Self::AtMost(most) => ("at most", most),
+            Self::AtLeast(least) => ("at least", least),
+        }
+    }
+}
+
 impl Row {
     /// Tells whether the figure keeps its bound.
     pub(crate) fn holds(&self) -> bool {
-        self.value <= self.bound
+        match self.bound {
+            Bound::AtMost(most) => self.value <= most,
+            Bound::AtLeast(least) => self.value >= least,
+        }
     }
 }
 
@@ -46,10 +68,11 @@ pub(crate) fn text(rows: &[Row]) -> String {
     let mut lines = Vec::new();
     for row in rows {
         let mark = if row.holds() { "ok  " } else { "MISS" };
-        let (value, bound, unit) = (row.value, row.bound, row.unit);
+        let (value, unit) = (row.value, row.unit);
+        let (side, bound) = row.bound.words();
         let what = &row.what;
         lines.push(format!(
-            "{mark} {what:<58} {value:>9.2} {unit:<4} bound {bound:.1} {unit}\n"
+            "{mark} {what:<58} {value:>9.2} {unit:<4} {side} {bound:.1} {unit}\n"
         ));
         lines.push(format!("       beside: {}\n", row.peer));
     }
@@ -61,9 +84,10 @@ pub(crate) fn json(rows: &[Row]) -> String {
     let rows: Vec<serde_json::Value> = rows
         .iter()
         .map(|row| {
+            let (side, bound) = row.bound.words();
             serde_json::json!({
-                "what": row.what, "value": row.value, "bound": row.bound, "unit": row.unit,
-                "holds": row.holds(), "peer": row.peer,
+                "what": row.what, "value": row.value, "bound": bound, "unit": row.unit,
+                "side": side, "holds": row.holds(), "peer": row.peer,
             })
         })
         .collect();

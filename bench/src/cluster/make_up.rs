@@ -6,7 +6,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use crate::outside;
-use crate::table::{Row, middle};
+use crate::table::{Bound, Row, middle};
 
 /// Times `make up` on a state folder of its own, and takes it down again.
 pub(super) fn run(peer: f64, rounds: usize) -> Result<Row, Box<dyn std::error::Error>> {
@@ -35,7 +35,7 @@ pub(super) fn run(peer: f64, rounds: usize) -> Result<Row, Box<dyn std::error::E
     Ok(Row {
         what: "make up with a warm cache, in all".into(),
         value: middle(times),
-        bound: 20.0,
+        bound: Bound::AtMost(20.0),
         unit: "s",
         peer: format!("kubeadm on a machine that has booted: {peer:.1} s (median of {rounds})"),
     })
