@@ -8,7 +8,7 @@
 //! | `cache` | what was rendered, as long as it holds |
 //! | `progress` | who is where |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
-//! | `listen`, `patience`, `stop` | connections, and how they end |
+//! | `listen`, `patience`, `turn`, `stop` | connections, and how they end |
 //! | `site`, `server` | everything together |
 
 mod accept;
@@ -38,6 +38,7 @@ mod stop;
 mod throttle;
 mod tls;
 mod tokens;
+mod turn;
 mod yaml;
 
 pub use cluster::ClusterAccess;

@@ -1,19 +1,24 @@
 //! Connections: accepted, secured, answered, and let end in peace.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::header::USER_AGENT;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use crate::answer::answer;
 use crate::audit::{Line, shortened};
@@ -23,6 +28,7 @@ use crate::patience::{Patience, Whole};
 use crate::reply::Sent;
 use crate::site::Site;
 use crate::stop::Stop;
+use crate::turn::{Noted, Turn};
 
 /// How many connections there may be; more wait until one ends.
 const MOST_CONNECTIONS: usize = 10_000;
@@ -85,6 +91,17 @@ pub(crate) async fn serve(
     }
 }
 
+/// A connection that is secured.
+type Secured = Patience<Box<TlsStream<TcpStream>>>;
+
+/// How a stretch of requests ended.
+enum Pause {
+    /// All are answered; more may come.
+    Idle(Secured),
+    /// No more can come.
+    Over,
+}
+
 async fn connection(
     site: Arc<Site>,
     acceptor: TlsAcceptor,
@@ -95,7 +112,8 @@ async fn connection(
     let _connected = site.metrics.connected();
     // Answers are written whole; if this fails they come a moment later.
     drop(stream.set_nodelay(true));
-    let secured = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream));
+    // In a box of its own, here and below: what is needed for a while is given back afterwards.
+    let secured = Box::pin(tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)));
     let secured = tokio::select! {
         secured = secured => secured,
         () = stop.asked() => return,
@@ -103,25 +121,75 @@ async fn connection(
     let Ok(Ok(stream)) = secured else {
         return site.metrics.handshake_failed();
     };
-    let whole = Whole::default();
-    let stream = Patience::new(stream, whole.clone());
-    let service = service_fn(|request| {
+    let (whole, turn) = (Whole::default(), Turn::default());
+    let mut stream = Patience::new(Box::new(stream), whole.clone(), turn.clone());
+    loop {
+        let more = tokio::select! {
+            more = tokio::time::timeout(IDLE, stream.has_more()) => matches!(more, Ok(Ok(true))),
+            () = stop.asked() => false,
+        };
+        if !more {
+            // A client that has gone does not hear the goodbye.
+            return drop(stream.shutdown().await);
+        }
+        let requests = requests(Arc::clone(&site), stream, peer, &whole, &turn, stop);
+        match Box::pin(requests).await {
+            Pause::Idle(idle) => stream = idle,
+            Pause::Over => return,
+        }
+    }
+}
+
+/// Answers requests until none is under way. Hyper holds twice eight kilobytes for each connection as
+/// long as it has it, so an idle one is taken from it.
+async fn requests(
+    site: Arc<Site>,
+    stream: Secured,
+    peer: SocketAddr,
+    whole: &Whole,
+    turn: &Turn,
+    stop: &Stop,
+) -> Pause {
+    turn.begin();
+    let service = service_fn(|request: Request<Incoming>| {
         whole.say();
-        respond(Arc::clone(&site), request, peer)
+        turn.asked(!request.body().is_end_stream());
+        let answer = respond(Arc::clone(&site), request, peer);
+        async {
+            answer
+                .await
+                .map(|answer| answer.map(|body| Noted::new(body, turn)))
+        }
     });
-    let connection = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(IDLE)
         .max_buf_size(LARGEST_HEAD)
         .max_headers(MOST_HEADERS)
         .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
+    let until_idle = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
+        Poll::Pending if turn.is_idle() => Poll::Ready(true),
+        ended => ended.map(|_| false),
+    });
     // How a connection ends is the client's affair: it hangs up, is late, or speaks no HTTP.
-    tokio::select! {
-        ended = &mut connection => return drop(ended),
-        () = stop.asked() => connection.as_mut().graceful_shutdown(),
+    let is_idle = tokio::select! {
+        is_idle = until_idle => Some(is_idle),
+        () = stop.asked() => None,
+    };
+    match is_idle {
+        Some(true) => {
+            let parts = connection.into_parts();
+            let mut stream = parts.io.into_inner();
+            stream.put_back(parts.read_buf);
+            return Pause::Idle(stream);
+        }
+        Some(false) => {}
+        None => {
+            Pin::new(&mut connection).graceful_shutdown();
+            drop(connection.await);
+        }
     }
-    drop(connection.await);
+    Pause::Over
 }
 
 async fn respond(

@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use bytes::{Buf as _, Bytes};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
+
+use crate::turn::Turn;
 
 /// How long the head of a request may take from its first byte on.
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
@@ -21,6 +24,9 @@ pub(crate) const TAKE: Duration = Duration::from_secs(30);
 pub(crate) struct Patience<S> {
     stream: S,
     whole: Whole,
+    turn: Turn,
+    /// What came in and was put back.
+    before: Bytes,
     head: Option<Pin<Box<Sleep>>>,
     take: Option<Pin<Box<Sleep>>>,
 }
@@ -38,13 +44,20 @@ impl Whole {
 
 impl<S> Patience<S> {
     /// Watches a stream.
-    pub(crate) fn new(stream: S, whole: Whole) -> Self {
+    pub(crate) fn new(stream: S, whole: Whole, turn: Turn) -> Self {
         Self {
             stream,
             whole,
+            turn,
+            before: Bytes::new(),
             head: None,
             take: None,
         }
+    }
+
+    /// Takes back what came in, to be read again before all else.
+    pub(crate) fn put_back(&mut self, before: Bytes) {
+        self.before = before;
     }
 
     /// Notes whether the other side took something; fails if it took nothing for too long.
@@ -65,6 +78,19 @@ impl<S> Patience<S> {
     }
 }
 
+impl<S: AsyncRead + Unpin> Patience<S> {
+    /// Waits until something has come in that can be read; returns false if nothing ever will.
+    pub(crate) async fn has_more(&mut self) -> io::Result<bool> {
+        if self.before.is_empty() {
+            // One byte is enough to know, and needs no memory while nothing comes.
+            let mut first = [0];
+            let count = self.read(&mut first).await?;
+            self.before = Bytes::copy_from_slice(first.get(..count).unwrap_or_default());
+        }
+        Ok(!self.before.is_empty())
+    }
+}
+
 fn late(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, what)
 }
@@ -79,7 +105,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patience<S> {
             self.head = None;
         }
         let before = buffer.filled().len();
-        let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let again = self.before.len().min(buffer.remaining());
+        buffer.put_slice(self.before.get(..again).unwrap_or_default());
+        self.before.advance(again);
+        let mut outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if again > 0 {
+            // An end or an error of the stream shows again at the next read.
+            outcome = Poll::Ready(Ok(()));
+        }
         let came = buffer.filled().len() > before;
         if came && self.head.is_none() {
             self.head = Some(Box::pin(tokio::time::sleep(HEAD)));
@@ -118,10 +151,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_flush(context);
+        if matches!(outcome, Poll::Ready(Ok(()))) {
+            self.turn.flushed();
+        }
         self.taken(outcome, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.turn.ends();
         let outcome = Pin::new(&mut self.stream).poll_shutdown(context);
         self.taken(outcome, context)
     }
@@ -129,7 +166,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::io::AsyncWriteExt as _;
 
     use super::*;
 
@@ -137,7 +174,7 @@ mod tests {
     async fn a_request_that_begins_must_end() {
         let (mut client, server) = tokio::io::duplex(64);
         let whole = Whole::default();
-        let mut server = Patience::new(server, whole.clone());
+        let mut server = Patience::new(server, whole.clone(), Turn::default());
         let mut buffer = [0; 8];
         // Nobody who says nothing is late.
         let wait = tokio::time::timeout(Duration::from_secs(100), server.read(&mut buffer));
@@ -157,12 +194,34 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_must_be_taken() {
         let (mut client, server) = tokio::io::duplex(4);
-        let mut server = Patience::new(server, Whole::default());
+        let mut server = Patience::new(server, Whole::default(), Turn::default());
         let end = tokio::time::timeout(Duration::from_mins(5), server.write_all(b"too long"));
         let error = end.await.unwrap().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         let mut buffer = [0; 4];
         client.read_exact(&mut buffer).await.unwrap();
         assert_eq!(&buffer, b"too ");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_put_back_is_read_first() {
+        let (mut client, server) = tokio::io::duplex(64);
+        let mut server = Patience::new(server, Whole::default(), Turn::default());
+        client.write_all(b"GET").await.unwrap();
+        assert!(server.has_more().await.unwrap());
+        assert!(server.has_more().await.unwrap());
+        let mut buffer = [0; 8];
+        assert_eq!(server.read(&mut buffer).await.unwrap(), 3);
+        assert_eq!(&buffer[..3], b"GET");
+        server.put_back(Bytes::from_static(b"whole"));
+        let mut text = [0; 3];
+        server.read_exact(&mut text).await.unwrap();
+        assert_eq!(&text, b"who");
+        client.write_all(b"!").await.unwrap();
+        drop(client);
+        let mut rest = Vec::new();
+        server.read_to_end(&mut rest).await.unwrap();
+        assert_eq!(rest, b"le!");
+        assert!(!server.has_more().await.unwrap());
     }
 }
