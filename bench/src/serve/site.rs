@@ -77,7 +77,9 @@ pub(crate) fn request() -> String {
 fn machine_config() -> serde_json::Value {
     let files: Vec<serde_json::Value> = (0..FILES)
         .map(|number| {
-            let line = format!("setting-{number}=chosen-for-this-pool-and-for-no-other\n");
+            let line = format!(
+                "setting-{number}=chosen-for-all-machines-of-this-pool-and-for-those-of-no-other\n"
+            );
             let content: Vec<u8> = line.bytes().cycle().take(FILE_BYTES).collect();
             let source = format!("data:,{}", escaped(&content));
             serde_json::json!({

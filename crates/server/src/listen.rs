@@ -113,16 +113,16 @@ async fn connection(
     // Answers are written whole; if this fails they come a moment later.
     drop(stream.set_nodelay(true));
     // In a box of its own, here and below: what is needed for a while is given back afterwards.
-    let secured = Box::pin(tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)));
+    let secured = Box::pin(secure(acceptor, stream));
     let secured = tokio::select! {
         secured = secured => secured,
         () = stop.asked() => return,
     };
-    let Ok(Ok(stream)) = secured else {
+    let Some(stream) = secured else {
         return site.metrics.handshake_failed();
     };
     let (whole, turn) = (Whole::default(), Turn::default());
-    let mut stream = Patience::new(Box::new(stream), whole.clone(), turn.clone());
+    let mut stream = Patience::new(stream, whole.clone(), turn.clone());
     loop {
         let more = tokio::select! {
             more = tokio::time::timeout(IDLE, stream.has_more()) => matches!(more, Ok(Ok(true))),
@@ -138,6 +138,12 @@ async fn connection(
             Pause::Over => return,
         }
     }
+}
+
+/// Secures a connection; none if the client cannot, or takes too long.
+async fn secure(acceptor: TlsAcceptor, stream: TcpStream) -> Option<Box<TlsStream<TcpStream>>> {
+    let secured = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
+    Some(Box::new(secured.ok()?.ok()?))
 }
 
 /// Answers requests until none is under way. Hyper holds twice eight kilobytes for each connection as
