@@ -6,9 +6,11 @@ TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
 # What tests start for real, beside what the lab builds and installs itself.
 TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2 \
 	podman:podman docker-registry:docker-registry
+# What benchmarks compare with, beside what the lab builds.
+BENCH_TOOLS := nginx:nginx
 
-# rustup's home is not always on the path of a fresh machine.
-export PATH := $(HOME)/.cargo/bin:$(PATH)
+# rustup's home is not always on the path of a fresh machine, and servers are only on that of root.
+export PATH := $(HOME)/.cargo/bin:$(PATH):/usr/sbin
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -94,7 +96,8 @@ doc: tools ## Build the API documentation; warnings are errors
 # Looks for missing programs. Installs them only for root, where apt-get is there; else says what to do.
 tools:
 	@missing=''; \
-	for pair in $(TOOLS) $(if $(filter test soak,$(MAKECMDGOALS)),$(TEST_TOOLS)); do \
+	for pair in $(TOOLS) $(if $(filter test soak,$(MAKECMDGOALS)),$(TEST_TOOLS)) \
+		$(if $(filter bench,$(MAKECMDGOALS)),$(BENCH_TOOLS)); do \
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
 	done; \
 	[ -n "$$missing" ] || exit 0; \

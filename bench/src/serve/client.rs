@@ -11,7 +11,7 @@ use rustls::client::{Resumption, UnbufferedClientConnection};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CipherSuite, ClientConfig, RootCertStore};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -74,8 +74,12 @@ impl Peer {
             CertificateDer::from_pem_slice(authority.as_bytes()).map_err(io::Error::other)?;
         let mut roots = RootCertStore::empty();
         roots.add(authority).map_err(io::Error::other)?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
+        let mut provider = rustls::crypto::ring::default_provider();
+        // Real Ignition, as every program in Go, prefers AES with 128 bits, and both servers comply.
+        provider
+            .cipher_suites
+            .sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+        let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
             .with_safe_default_protocol_versions()
             .map_err(io::Error::other)?
             .with_root_certificates(roots)
