@@ -8,12 +8,13 @@
 //! | `cache` | what was rendered, as long as it holds |
 //! | `progress` | who is where |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
-//! | `listen`, `patience`, `turn`, `stop` | connections, and how they end |
+//! | `listen`, `bare`, `patience`, `turn`, `stop` | connections, and how they end |
 //! | `site`, `server` | everything together |
 
 mod accept;
 mod answer;
 mod audit;
+mod bare;
 mod cache;
 mod cluster;
 mod disk;

@@ -22,6 +22,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::answer::answer;
 use crate::audit::{Line, shortened};
+use crate::bare::{Bare, Refused};
 use crate::disk;
 use crate::log::Log;
 use crate::patience::{Patience, Whole};
@@ -157,6 +158,7 @@ async fn requests(
     stop: &Stop,
 ) -> Pause {
     turn.begin();
+    let refused = Refused::default();
     let service = service_fn(|request: Request<Incoming>| {
         whole.say();
         turn.asked(!request.body().is_end_stream());
@@ -172,7 +174,7 @@ async fn requests(
         .header_read_timeout(IDLE)
         .max_buf_size(LARGEST_HEAD)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Bare::new(stream, refused.clone())), service);
     let until_idle = poll_fn(|context| match Pin::new(&mut connection).poll(context) {
         Poll::Pending if turn.is_idle() => Poll::Ready(true),
         ended => ended.map(|_| false),
@@ -185,7 +187,7 @@ async fn requests(
     match is_idle {
         Some(true) => {
             let parts = connection.into_parts();
-            let mut stream = parts.io.into_inner();
+            let mut stream = parts.io.into_inner().into_inner();
             stream.put_back(parts.read_buf);
             return Pause::Idle(stream);
         }
@@ -195,7 +197,30 @@ async fn requests(
             drop(connection.await);
         }
     }
+    if let Some(status) = refused.status() {
+        note_refused(&site, status, peer);
+    }
     Pause::Over
+}
+
+/// Notes an answer to what was no request.
+fn note_refused(site: &Site, status: u16, peer: SocketAddr) {
+    site.metrics.answered("none", status, 0);
+    site.audit.note(&Line {
+        time: disk::now().to_string(),
+        source: peer.to_string(),
+        method: String::new(),
+        path: String::new(),
+        status,
+        bytes: 0,
+        pool: None,
+        config: None,
+        version: None,
+        token: None,
+        node: None,
+        agent: None,
+        reason: Some("what came was no request that can be answered".to_owned()),
+    });
 }
 
 async fn respond(

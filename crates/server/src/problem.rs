@@ -35,6 +35,10 @@ pub(crate) enum Kind {
     Forbidden,
     /// What was sent cannot be read.
     BadReport,
+    /// What came is no request.
+    Malformed,
+    /// The head of the request is too large.
+    TooLarge,
     /// There is nothing at that path.
     NotFound,
     /// There is no such pool.
@@ -74,6 +78,16 @@ impl Kind {
                 StatusCode::FORBIDDEN,
                 "forbidden",
                 "The token does not go as far as this",
+            ),
+            Self::Malformed => (
+                StatusCode::BAD_REQUEST,
+                "malformed",
+                "This is not a request",
+            ),
+            Self::TooLarge => (
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "too-large",
+                "The head of the request is too large",
             ),
             Self::BadReport => (
                 StatusCode::BAD_REQUEST,
@@ -192,6 +206,8 @@ mod tests {
             (Kind::Unauthorized, 401),
             (Kind::Forbidden, 403),
             (Kind::BadReport, 400),
+            (Kind::Malformed, 400),
+            (Kind::TooLarge, 431),
             (Kind::NotFound, 404),
             (Kind::MethodNotAllowed, 405),
             (Kind::Inexpressible, 500),

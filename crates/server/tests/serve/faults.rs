@@ -16,8 +16,9 @@ fn large_heads_are_refused() {
     let many: Vec<String> = (0..500).map(|n| format!("X-{n}: a")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let mut stream = world.client.connect().unwrap();
-    let answer = ask(&mut stream, "GET", "/config/worker", &many);
-    assert!(answer.is_err() || answer.unwrap().status == 431);
+    let answer = ask(&mut stream, "GET", "/config/worker", &many).unwrap();
+    assert_eq!(answer.status, 431);
+    assert_eq!(answer.json()["type"], "urn:bootlace:problem:too-large");
     let path = format!("/config/{}", "a".repeat(4000));
     assert_eq!(world.client.get(&path, &[]).status, 404);
     let absurd = format!("Accept: {}", ",;=/q".repeat(2000));
@@ -35,9 +36,18 @@ fn what_is_not_http_or_not_tls_is_hung_up_on() {
     ] {
         let mut stream = world.client.connect().unwrap();
         stream.write_all(text.as_bytes()).unwrap();
-        let answer = read(&mut stream, false);
-        assert!(answer.is_err() || answer.unwrap().status == 400, "{text:?}");
+        let answer = read(&mut stream, false).unwrap();
+        assert_eq!(answer.status, 400, "{text:?}");
+        assert_eq!(answer.json()["type"], "urn:bootlace:problem:malformed");
+        assert_eq!(answer.header("connection"), Some("close"));
     }
+    // Also after an answer on the same connection, and sent together with what got it.
+    let mut stream = world.client.connect().unwrap();
+    let both = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n";
+    stream.write_all(both.as_bytes()).unwrap();
+    assert_eq!(read(&mut stream, false).unwrap().status, 200);
+    let answer = read(&mut stream, false).unwrap();
+    assert_eq!(answer.json()["status"], 400);
     let mut plain = world.client.plain();
     plain
         .write_all(b"GET /config/worker HTTP/1.1\r\nHost: x\r\n\r\n")
