@@ -62,7 +62,7 @@ impl<'h> Entry<'h> {
         for (key, value) in parts.filter_map(|part| part.split_once('=')) {
             match key {
                 "version" => version = version.or_else(|| Numbers::parse(value)),
-                "q" => weight = weight.or_else(|| value.parse::<f32>().ok()),
+                "q" => weight = weight.or_else(|| number(value)),
                 _ => {}
             }
         }
@@ -73,6 +73,13 @@ impl<'h> Entry<'h> {
             weight,
         })
     }
+}
+
+/// Reads a weight; one that is too large to be held is none, while `inf` is one.
+fn number(text: &str) -> Option<f32> {
+    let weight: f32 = text.parse().ok()?;
+    let is_held = weight.is_finite() || !text.bytes().any(|byte| byte.is_ascii_digit());
+    is_held.then_some(weight)
 }
 
 /// A version in three numbers. What stands behind them does not matter: the minor version decides.
@@ -87,10 +94,11 @@ impl Numbers {
     fn parse(text: &str) -> Option<Self> {
         let (text, metadata) = text.split_once('+').unwrap_or((text, ""));
         let (text, pre_release) = text.split_once('-').unwrap_or((text, ""));
-        let is_fine = |text: &str| {
-            let mut bytes = text.bytes();
-            bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
+        let is_word = |word: &str| {
+            let mut bytes = word.bytes();
+            !word.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
         };
+        let is_fine = |text: &str| text.is_empty() || text.split('.').all(is_word);
         if !is_fine(metadata) || !is_fine(pre_release) {
             return None;
         }
@@ -175,6 +183,7 @@ mod tests {
             "application/vnd.coreos.ignition+json;version=\"3.1.0\"",
             "application/vnd.coreos.ignition+json;version = 3.1.0",
             "application/vnd.coreos.ignition+json;version=v3.1.0",
+            "application/vnd.coreos.ignition+json;version=3.1.0-a..b",
             "application/vnd.coreos.ignition+json;version=99999999999999999999.0.0",
             "vnd.coreos.ignition+json;version=3.1.0",
             "application/vnd.coreos.ignition+json2;version=3.1.0",
@@ -209,6 +218,14 @@ mod tests {
             (entry("3.1.0", ";q=0"), Version::V3_1),
             (
                 entry("3.1.0", ";q=x;q=0.2") + "," + &entry("3.4.0", ";q=0.3"),
+                Version::V3_4,
+            ),
+            (
+                entry("3.1.0", ";q=1e99") + "," + &entry("3.4.0", ";q=2"),
+                Version::V3_4,
+            ),
+            (
+                entry("3.1.0", ";q=2") + "," + &entry("3.4.0", ";q=inf"),
                 Version::V3_4,
             ),
             // The first valid version of an entry counts.

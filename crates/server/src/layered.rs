@@ -25,7 +25,7 @@ const PRIVATE: u32 = 0o600;
 
 /// Renders what a machine of a pool needs until it runs its image.
 pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unrenderable> {
-    let machine_config = rendered::complete(&source.machine_config);
+    let machine_config = rendered::complete(&source.machine_config)?;
     let whole = rendered::ignition(&machine_config)?;
     let images = image::images(source).map_err(|reason| Unrenderable::Invalid(vec![reason]))?;
     let mut config = kept(&whole);
@@ -50,7 +50,7 @@ pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unren
     config["systemd"] = json!({ "units": units });
     let record = record(source, &machine_config, &whole, &images, &config);
     append(&mut config, RECORD, PRIVATE, record.to_string().as_bytes());
-    rendered::in_version(&config, version)
+    rendered::in_version(config, &rendered::special_modes(&machine_config), version)
 }
 
 /// Leaves of a config what the table leaves to the machine.

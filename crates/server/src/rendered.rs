@@ -4,10 +4,19 @@
 //! machine looks for them: node annotations, kubeconfig, the whole config, authorities of registries,
 //! and last the config without its Ignition part, which tells the first boot what Ignition cannot do.
 
-use bootlace_ignition::{Version, parse};
+mod from_v2;
+mod go;
+mod object;
+mod older;
+mod to_v2;
+
+use bootlace_ignition::{Parsed, Version, parse};
 use serde_json::{Value, json};
 
 use crate::source::Source;
+use go::{Order, data_url};
+use object::MACHINE_CONFIG;
+use older::SpecialModes;
 
 /// 0644, as a number of JSON.
 const MODE: u32 = 420;
@@ -17,15 +26,6 @@ const DOMAIN: &str = "machineconfiguration.openshift.io";
 pub(crate) const ANNOTATIONS: &str = "/etc/machine-config-daemon/node-annotations.json";
 /// Where a machine finds how to join.
 pub(crate) const KUBECONFIG: &str = "/etc/kubernetes/kubeconfig";
-/// Fields of a config that are always written, and what they are when nobody says.
-const ALWAYS_SAID: [&str; 6] = [
-    "osImageURL",
-    "baseOSExtensionsContainerImage",
-    "kernelArguments",
-    "extensions",
-    "fips",
-    "kernelType",
-];
 
 /// Why a config cannot be served in a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +38,14 @@ pub(crate) enum Unrenderable {
 
 /// Renders the config of a pool in a version.
 pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unrenderable> {
-    let mut machine_config = complete(&source.machine_config);
+    let mut machine_config = complete(&source.machine_config)?;
+    if machine_config["spec"]["config"].is_null() {
+        // A machine that booted with nothing would wait for somebody who knows what it is for.
+        let reason = "spec.config: there is no Ignition config".to_owned();
+        return Err(Unrenderable::Invalid(vec![reason]));
+    }
     let mut config = ignition(&machine_config)?;
+    let modes = special_modes(&machine_config);
     if let Some(image) = &source.built_image {
         machine_config["spec"]["osImageURL"] = image.as_str().into();
     }
@@ -50,41 +56,17 @@ pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unren
     for (path, content) in appended(source, &machine_config) {
         append_file(&mut config, &path, &content);
     }
-    in_version(&config, version)
+    in_version(config, &modes, version)
 }
 
-/// Says a config in the terms of a version.
-pub(crate) fn in_version(config: &Value, version: Version) -> Result<Vec<u8>, Unrenderable> {
-    let parsed = parse("served", config.to_string().as_bytes());
-    let Some(config) = parsed.config else {
-        let errors = parsed.report.errors();
-        let errors = errors.map(|finding| format!("{}: {}", finding.place.path, finding.problem));
-        return Err(Unrenderable::Invalid(errors.collect()));
-    };
-    let served = config.to_version(version).map_err(|lost| {
-        let lost = lost.iter();
-        let lost = lost.map(|lost| format!("{}: {}", lost.place.path, lost.why));
-        Unrenderable::Inexpressible(lost.collect())
-    })?;
-    Ok(served.to_string().into_bytes())
+/// Writes out what a config leaves to its defaults, and leaves out what no config has.
+pub(crate) fn complete(machine_config: &Value) -> Result<Value, Unrenderable> {
+    object::read(machine_config).map_err(|reason| Unrenderable::Invalid(vec![reason]))
 }
 
-/// Writes out what a config leaves to its defaults.
-pub(crate) fn complete(machine_config: &Value) -> Value {
-    let mut complete = machine_config.clone();
-    if !complete["spec"].is_object() {
-        complete["spec"] = json!({});
-    }
-    for field in ALWAYS_SAID {
-        if complete["spec"].get(field).is_none() {
-            complete["spec"][field] = match field {
-                "kernelArguments" | "extensions" => Value::Null,
-                "fips" => false.into(),
-                _ => "".into(),
-            };
-        }
-    }
-    complete
+/// Lists the modes of a config that its Ignition part does not have in the newest spec.
+pub(crate) fn special_modes(machine_config: &Value) -> SpecialModes {
+    older::special_modes(&machine_config["spec"]["config"])
 }
 
 /// Returns the Ignition part in the terms of the newest spec.
@@ -93,14 +75,55 @@ pub(crate) fn ignition(machine_config: &Value) -> Result<Value, Unrenderable> {
     if config.is_null() {
         return Ok(json!({"ignition": {"version": Version::NEWEST.name()}}));
     }
-    let parsed = parse("spec.config", config.to_string().as_bytes());
-    let Some(config) = parsed.config else {
-        let errors = parsed.report.errors();
-        let errors = errors
-            .map(|finding| format!("spec.config.{}: {}", finding.place.path, finding.problem));
-        return Err(Unrenderable::Invalid(errors.collect()));
+    let text = if from_v2::is_meant(config) {
+        let config = from_v2::translate(config);
+        let config = config
+            .map_err(|reason| Unrenderable::Invalid(vec![format!("spec.config.{reason}")]))?;
+        config.to_string()
+    } else {
+        config.to_string()
     };
-    Ok(config.to_json())
+    let parsed = parse("spec.config", text.as_bytes());
+    match &parsed.config {
+        Some(config) => Ok(config.to_json()),
+        None => Err(invalid("spec.config.", &parsed)),
+    }
+}
+
+/// Says a config of the newest spec in the terms of a version.
+pub(crate) fn in_version(
+    mut config: Value,
+    modes: &SpecialModes,
+    version: Version,
+) -> Result<Vec<u8>, Unrenderable> {
+    older::ease(&mut config, version);
+    let parsed = parse("served", config.to_string().as_bytes());
+    let Some(config) = &parsed.config else {
+        return Err(invalid("", &parsed));
+    };
+    // There is one way to 2.2, and it begins at 3.2.
+    let nearest = match version {
+        Version::V2_2 => Version::V3_2,
+        other => other,
+    };
+    let mut served = config.to_version(nearest).map_err(|lost| {
+        let lost = lost.iter();
+        let lost = lost.map(|lost| format!("{}: {}", lost.place.path, lost.why));
+        Unrenderable::Inexpressible(lost.collect())
+    })?;
+    older::restore(modes, &mut served, version).map_err(Unrenderable::Inexpressible)?;
+    older::tidy(&mut served);
+    if version == Version::V2_2 {
+        served = to_v2::translate(&served).map_err(Unrenderable::Inexpressible)?;
+    }
+    Ok(go::compact(&served, Order::Ignition).into_bytes())
+}
+
+fn invalid(prefix: &str, parsed: &Parsed) -> Unrenderable {
+    let errors = parsed.report.errors();
+    let errors =
+        errors.map(|finding| format!("{prefix}{}: {}", finding.place.path, finding.problem));
+    Unrenderable::Invalid(errors.collect())
 }
 
 /// Moves kernel arguments out of the Ignition part if the version has no place for them there.
@@ -137,20 +160,16 @@ fn rescue_kernel_arguments(
 
 /// Lists the files that every machine gets besides, in the order in which they are appended.
 fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
-    let image =
-        machine_config["metadata"]["annotations"][format!("{DOMAIN}/pre-built-image")].as_str();
-    let image = source
-        .built_image
-        .as_deref()
-        .or(image)
-        .filter(|image| !image.is_empty());
+    let image = &machine_config["metadata"]["annotations"][format!("{DOMAIN}/pre-built-image")];
+    let image = image.as_str().filter(|image| !image.is_empty());
+    let image = image.or(source.built_image.as_deref());
     let mut files = vec![(ANNOTATIONS.to_owned(), annotations(source, image))];
     if let Some(kubeconfig) = &source.kubeconfig {
         files.push((KUBECONFIG.into(), kubeconfig.clone()));
     }
     files.push((
         "/etc/mcs-machine-config-content.json".into(),
-        indented(machine_config),
+        go::indented(machine_config, Order::Table(&MACHINE_CONFIG)).into_bytes(),
     ));
     for (registry, content) in &source.certificates {
         files.push((certificate(registry), content.clone()));
@@ -159,7 +178,7 @@ fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
     capsule["spec"]["config"] = json!({"ignition": {"version": "3.5.0"}});
     files.push((
         "/etc/ignition-machine-config-encapsulated.json".into(),
-        capsule.to_string().into_bytes(),
+        go::compact(&capsule, Order::Table(&MACHINE_CONFIG)).into_bytes(),
     ));
     files
 }
@@ -182,18 +201,7 @@ pub(crate) fn annotations(source: &Source, image: Option<&str>) -> Vec<u8> {
         annotations[format!("{DOMAIN}/currentImage")] = image.into();
         annotations[format!("{DOMAIN}/desiredImage")] = image.into();
     }
-    annotations.to_string().into_bytes()
-}
-
-/// Writes JSON for people, indented by four.
-fn indented(value: &Value) -> Vec<u8> {
-    use serde::Serialize as _;
-    let mut text = Vec::new();
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-    let mut serializer = serde_json::Serializer::with_formatter(&mut text, formatter);
-    // Writing a value into memory does not fail.
-    drop(value.serialize(&mut serializer));
-    text
+    go::compact(&annotations, Order::Sorted).into_bytes()
 }
 
 /// Replaces the content of a file, or appends the file.
@@ -221,25 +229,6 @@ pub(crate) fn append_file(config: &mut Value, path: &str, content: &[u8]) {
             "contents": {"source": data_url(content)},
         }));
     }
-}
-
-/// Writes bytes as a data URL, escaped as Go programs escape them.
-fn data_url(content: &[u8]) -> String {
-    let mut url = String::with_capacity(6 + content.len() * 2);
-    url.push_str("data:,");
-    for byte in content {
-        match byte {
-            b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')' => {
-                url.push(char::from(*byte));
-            }
-            byte if byte.is_ascii_alphanumeric() => url.push(char::from(*byte)),
-            byte => {
-                let digit = |value: u8| char::from(b"0123456789ABCDEF"[usize::from(value)]);
-                url.extend(['%', digit(byte >> 4), digit(byte & 15)]);
-            }
-        }
-    }
-    url
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
 //! YAML as it is written into the folders and files that are served from.
+//!
+//! Plain `yes` and `on` are true and `0644` is octal, as in YAML 1.1: OpenShift's server reads them so.
 
 use serde_json::Value;
 use serde_saphyr::MessageFormatter as _;
@@ -12,11 +14,11 @@ pub(crate) fn parse(content: &[u8]) -> Result<Value, String> {
             max_events: 4_000_000,
             max_nodes: 2_000_000,
         },
-        strict_booleans: true,
+        legacy_octal_numbers: true,
         ignore_binary_tag_for_string: true,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+    let value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let error = error.without_snippet();
         let line = error.location().map(|at| at.line());
         let what = serde_saphyr::UserMessageFormatter.format_message(error);
@@ -25,12 +27,50 @@ pub(crate) fn parse(content: &[u8]) -> Result<Value, String> {
             Some(line) => format!("line {line} is not YAML: {what}"),
             None => format!("it is not YAML: {what}"),
         }
-    })
+    })?;
+    Ok(with_whole_numbers(value))
+}
+
+/// Writes numbers without a fraction as whole ones, which is what `1.0` and `1e3` are in JSON.
+fn with_whole_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 => {
+                let whole: Option<i64> = format!("{float:.0}").parse().ok();
+                whole.map_or(Value::Number(number), Value::from)
+            }
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(with_whole_numbers).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            let fields = fields.map(|(name, value)| (name, with_whole_numbers(value)));
+            Value::Object(fields.collect())
+        }
+        plain => plain,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_words_and_numbers_are_those_of_yaml_1_1() {
+        let value = parse(b"[yes, off, 'on', 0644, 0x1f, 420.0, 1e2, 2.5, 9007199254740993]");
+        let expected = serde_json::json!([
+            true,
+            false,
+            "on",
+            420,
+            31,
+            420,
+            100,
+            2.5,
+            9_007_199_254_740_993_i64
+        ]);
+        assert_eq!(value.unwrap(), expected);
+    }
 
     #[test]
     fn what_is_not_yaml_is_refused_with_its_line() {

@@ -26,7 +26,10 @@ fn site(folder: &Path) -> Arc<Site> {
         "pools/machine-pools/p.yaml",
         "status: {configuration: {name: r}}",
     );
-    write("pools/machine-configs/r.yaml", "spec: {}");
+    write(
+        "pools/machine-configs/r.yaml",
+        "spec: {config: {ignition: {version: 3.5.0}}}",
+    );
     write("pools/decoy.yaml", "status: {configuration: {name: r}}");
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate = rcgen::CertificateParams::new(vec!["a".to_owned()]).unwrap();

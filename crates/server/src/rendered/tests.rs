@@ -153,6 +153,11 @@ fn kernel_arguments_are_rescued_where_ignition_cannot_say_them() {
 
 #[test]
 fn what_cannot_be_served_is_named() {
+    let nothing = with_config(&Value::Null);
+    assert!(matches!(
+        render(&nothing, Version::V3_5),
+        Err(Unrenderable::Invalid(_))
+    ));
     let source = with_config(&json!({"ignition": {"version": "9.9.9"}}));
     assert!(matches!(
         render(&source, Version::V3_5),
@@ -194,9 +199,15 @@ fn authorities_replace_what_is_there_and_appended_files_give_no_path_twice() {
 }
 
 #[test]
-fn bytes_are_escaped_as_go_escapes_them() {
-    assert_eq!(
-        data_url(b"aZ09-_.!~*'() \n\"%/+\xff"),
-        "data:,aZ09-_.!~*'()%20%0A%22%25%2F%2B%FF"
-    );
+fn bits_of_a_mode_that_are_special_are_kept_or_refused() {
+    let source = with_config(&json!({
+        "ignition": {"version": "3.2.0"},
+        "storage": {"directories": [{"path": "/d", "mode": 0o1777}]},
+    }));
+    let mode = |version| served(&source, version)["storage"]["directories"][0]["mode"].clone();
+    assert_eq!([mode(Version::V3_4), mode(Version::V3_5)], [0o1777, 0o1777]);
+    let Err(Unrenderable::Inexpressible(lost)) = render(&source, Version::V3_3) else {
+        panic!("3.3 has no special bits");
+    };
+    assert!(lost[0].contains("/d"), "{lost:?}");
 }

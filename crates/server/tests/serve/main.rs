@@ -7,6 +7,7 @@ mod client;
 mod cluster;
 mod faults;
 mod progress;
+mod recorded;
 mod table;
 mod tokens;
 mod world;
