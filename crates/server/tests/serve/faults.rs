@@ -29,18 +29,21 @@ fn large_heads_are_refused() {
 #[test]
 fn what_is_not_http_or_not_tls_is_hung_up_on() {
     let world = World::open();
-    for text in [
-        "\0\0\0\0\r\n\r\n",
-        "GET\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    ] {
+    for text in ["\0\0\0\0\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/3.0\r\n\r\n"] {
         let mut stream = world.client.connect().unwrap();
         stream.write_all(text.as_bytes()).unwrap();
-        let answer = read(&mut stream, false).unwrap();
+        let answer = read(&mut stream, false);
+        let answer = answer.unwrap_or_else(|error| panic!("{text:?}: {error}"));
         assert_eq!(answer.status, 400, "{text:?}");
         assert_eq!(answer.json()["type"], "urn:bootlace:problem:malformed");
         assert_eq!(answer.header("connection"), Some("close"));
     }
+    // Whoever speaks another protocol would not understand an answer.
+    let mut stream = world.client.connect().unwrap();
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        .unwrap();
+    assert!(read(&mut stream, false).is_err());
     // Also after an answer on the same connection, and sent together with what got it.
     let mut stream = world.client.connect().unwrap();
     let both = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n";
