@@ -126,6 +126,7 @@ impl Reader<'_> {
         Ok(Source {
             pool_name: name.clone(),
             pool,
+            is_from_cluster: matches!(self.pools.origin, Origin::Cluster(_)),
             built_image,
             config,
             machine_config,

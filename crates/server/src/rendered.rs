@@ -53,7 +53,7 @@ pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unren
     for (path, content) in &source.authorities {
         put_content(&mut config, path, content);
     }
-    for (path, content) in appended(source, &machine_config) {
+    for (path, content) in appended(source, &machine_config, version)? {
         append_file(&mut config, &path, &content);
     }
     in_version(config, &modes, version)
@@ -159,7 +159,11 @@ fn rescue_kernel_arguments(
 }
 
 /// Lists the files that every machine gets besides, in the order in which they are appended.
-fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
+fn appended(
+    source: &Source,
+    machine_config: &Value,
+    version: Version,
+) -> Result<Vec<(String, Vec<u8>)>, Unrenderable> {
     let image = &machine_config["metadata"]["annotations"][format!("{DOMAIN}/pre-built-image")];
     let image = image.as_str().filter(|image| !image.is_empty());
     let image = image.or(source.built_image.as_deref());
@@ -176,11 +180,17 @@ fn appended(source: &Source, machine_config: &Value) -> Vec<(String, Vec<u8>)> {
     }
     let mut capsule = machine_config.clone();
     capsule["spec"]["config"] = json!({"ignition": {"version": "3.5.0"}});
+    if source.is_from_cluster {
+        // What runs on an old machine reads the config only if it knows the version.
+        let empty = capsule["spec"]["config"].take();
+        let empty = in_version(empty, &SpecialModes::default(), version)?;
+        capsule["spec"]["config"] = serde_json::from_slice(&empty).unwrap_or_default();
+    }
     files.push((
         "/etc/ignition-machine-config-encapsulated.json".into(),
         go::compact(&capsule, Order::Table(&MACHINE_CONFIG)).into_bytes(),
     ));
-    files
+    Ok(files)
 }
 
 /// Returns where the authority of a registry is.

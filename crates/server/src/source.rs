@@ -31,6 +31,8 @@ pub(crate) struct Source {
     pub(crate) config: Name,
     /// The config, as a Kubernetes object.
     pub(crate) machine_config: Value,
+    /// Whether it comes from a cluster, whose machines may be older than its server.
+    pub(crate) is_from_cluster: bool,
     /// The image that the cluster built for the pool and this config.
     pub(crate) built_image: Option<String>,
     /// Authorities of the cluster: path on the machine and content.

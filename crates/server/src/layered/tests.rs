@@ -10,6 +10,7 @@ fn source(pool: Value, spec: &Value) -> Source {
     Source {
         pool_name: Name::parse("worker").unwrap(),
         pool,
+        is_from_cluster: false,
         built_image: None,
         config: Name::parse("rendered-1").unwrap(),
         machine_config: json!({"metadata": {"name": "rendered-1"}, "spec": spec}),

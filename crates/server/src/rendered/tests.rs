@@ -5,6 +5,7 @@ fn source(machine_config: Value) -> Source {
     Source {
         pool_name: Name::parse("worker").unwrap(),
         pool: Value::Null,
+        is_from_cluster: false,
         built_image: None,
         config: Name::parse("rendered-1").unwrap(),
         machine_config,
@@ -210,4 +211,19 @@ fn bits_of_a_mode_that_are_special_are_kept_or_refused() {
         panic!("3.3 has no special bits");
     };
     assert!(lost[0].contains("/d"), "{lost:?}");
+}
+
+#[test]
+fn a_cluster_says_the_version_that_its_machine_knows() {
+    let mut source = with_config(&json!({"ignition": {"version": "3.4.0"}}));
+    for (is_from_cluster, asked, said) in [
+        (false, Version::V3_1, "3.5.0"),
+        (true, Version::V3_1, "3.1.0"),
+        (true, Version::V2_2, "2.2.0"),
+    ] {
+        source.is_from_cluster = is_from_cluster;
+        let capsule = content(&served(&source, asked), ORDER[5]);
+        let capsule: Value = serde_json::from_str(&capsule).unwrap();
+        assert_eq!(capsule["spec"]["config"]["ignition"]["version"], said);
+    }
 }
