@@ -7,7 +7,7 @@ use bootlace_steps::render::Component;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::commands::{Ignition, NodeNetwork, Serve, VersionOperator};
+use crate::commands::{Assets, Ignition, NodeNetwork, Serve, VersionOperator};
 
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
@@ -205,6 +205,9 @@ Examples:
     /// Check, translate, merge and apply Ignition configs
     #[command(subcommand)]
     Ignition(Ignition),
+    /// Make what machines are given: keys, certificates, kubeconfigs, tokens, pointer configs
+    #[command(subcommand)]
+    Assets(Assets),
     /// Serve Ignition configs to machines that boot for the first time
     #[command(after_help = "\
 Runs until it is stopped, and then ends what is under way.

@@ -1,5 +1,6 @@
 //! One command a file.
 
+mod assets;
 mod completions;
 mod config;
 mod explain;
@@ -22,6 +23,7 @@ mod up;
 mod verify;
 mod version_operator;
 
+pub(crate) use assets::Assets;
 pub(crate) use ignition::{Ignition, read_ignition};
 pub(crate) use node_network::NodeNetwork;
 pub(crate) use serve::Serve;
@@ -56,6 +58,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Config(args)) => config::config(session, args),
         Some(Command::Pki(args)) => pki::pki(session, &args),
         Some(Command::Ignition(args)) => ignition::ignition(session, &args),
+        Some(Command::Assets(args)) => assets::assets(session, &args),
         Some(Command::Serve(args)) => serve::serve(session, args),
         Some(Command::VersionOperator(args)) => version_operator::version_operator(session, args),
         Some(Command::NodeNetwork(args)) => node_network::node_network(session, args),

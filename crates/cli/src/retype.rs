@@ -9,9 +9,9 @@ use bootlace_model::step::{Choice, Sequence};
 use crate::args::Globals;
 
 /// Commands whose flags say where things lie.
-const PLACED: [&str; 12] = [
+const PLACED: [&str; 13] = [
     "explain", "plan", "run", "verify", "resume", "undo", "reset", "status", "log", "runs", "pki",
-    "ignition",
+    "ignition", "assets",
 ];
 /// Commands that are about the same run.
 const ON_RUN: [&str; 5] = ["verify", "resume", "undo", "status", "log"];

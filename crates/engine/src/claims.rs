@@ -1,6 +1,6 @@
 //! Evaluating claims: is it so, and what was found?
 
-use bootlace_model::effect::UnitName;
+use bootlace_model::effect::{Body, UnitName};
 use bootlace_model::expect::{ApiClaim, Claim};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
@@ -9,7 +9,7 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::secret::Secret;
 
 use crate::access;
-use crate::effects::certificate_problems;
+use crate::effects::{certificate_problems, composed};
 use crate::folders::{Folders, LARGEST_FILE};
 use crate::port::{Command, FetchRequest, Host, HostError};
 
@@ -110,6 +110,7 @@ fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
         }
         Claim::Link { path, target } => link(folders, path, target),
         Claim::Key { path } => key(folders, path),
+        Claim::Holds { path, body, mode } => holds(folders, path, body, *mode),
         Claim::Certificate {
             path,
             key,
@@ -217,6 +218,37 @@ fn file(
         true,
         format!("{size} bytes, mode {words}, {}", found_digest.short()),
     ))
+}
+
+fn holds(
+    folders: &Folders<'_>,
+    path: &TargetPath,
+    body: &Body,
+    mode: u32,
+) -> Result<Finding, Fault> {
+    let finding = file(folders, path, None, Some(mode))?;
+    if !finding.holds {
+        return Ok(finding);
+    }
+    let wanted = match composed(folders, body) {
+        Ok(Some(wanted)) => wanted.read()?,
+        Ok(None) => {
+            let found = "a file that it follows from is missing".into();
+            return Ok(self::finding(false, found));
+        }
+        // A token that is none follows from nothing; that is an answer.
+        Err(fault) if fault.kind == FaultKind::BadInput => {
+            return Ok(self::finding(false, fault.message));
+        }
+        Err(fault) => return Err(fault),
+    };
+    let content = folders.read(path, LARGEST_FILE)?.unwrap_or_default();
+    let is_in = wanted.is_empty() || content.windows(wanted.len()).any(|part| part == &*wanted);
+    Ok(if is_in {
+        finding
+    } else {
+        self::finding(false, "it holds something else".into())
+    })
 }
 
 fn key(folders: &Folders<'_>, path: &TargetPath) -> Result<Finding, Fault> {

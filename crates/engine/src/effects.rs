@@ -17,6 +17,7 @@ mod writes;
 pub(crate) use acts::{present, remove_product};
 pub(crate) use certificates::certificate_problems;
 pub(crate) use command::{remove_tree, remove_tree_but, run_program};
+pub(crate) use content::composed;
 pub(crate) use group::{Class, LARGEST_GROUP, LARGEST_GROUP_BYTES, class, weight};
 pub(crate) use perform::{Intended, Staging, perform, staged_name, staged_prefix};
 pub(crate) use standing::{Standing, standing};

@@ -146,6 +146,8 @@ pub trait Host: Machine + Cluster + Sync {
 
     /// Makes a private key as PKCS#8 in PEM.
     fn make_key(&self, algorithm: KeyAlgorithm) -> HostResult<Secret>;
+    /// Returns [`bootlace_model::token::BYTES`] random bytes that nobody can guess.
+    fn secret_bits(&self) -> HostResult<Secret>;
     /// Returns the public half, in PEM, of a private key; fails if it is none.
     fn public_key(&self, key: &Secret) -> HostResult<String>;
     /// Issues a certificate in PEM.

@@ -248,6 +248,10 @@ impl Host for RealHost {
         pki::make_key(algorithm)
     }
 
+    fn secret_bits(&self) -> HostResult<Secret> {
+        pki::secret_bits()
+    }
+
     fn public_key(&self, key: &Secret) -> HostResult<String> {
         pki::public_key(key)
     }

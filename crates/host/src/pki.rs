@@ -3,12 +3,14 @@
 //! These functions touch nothing but the random source of the operating system. The time is handed
 //! in, so that a fake host with a clock of its own issues certificates by the same code.
 
+mod bits;
 mod der;
 mod inspect;
 mod issue;
 mod key;
 mod pem;
 
+pub use self::bits::secret_bits;
 pub use self::inspect::inspect;
 pub use self::issue::issue;
 pub use self::key::{make_key, public_key};

@@ -88,6 +88,18 @@ pub struct MakeKey {
     pub origin: Origin,
 }
 
+/// Makes a token, readable by its owner alone from the first instant; one that is there and has not
+/// expired is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MakeToken {
+    /// Where, as one line in the form of [`crate::token`].
+    pub path: TargetPath,
+    /// How long after it is made it expires.
+    pub valid_for: Duration,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
 /// Issues a certificate; an existing one that fits is kept, one that does not is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssueCertificate {
@@ -170,6 +182,7 @@ pub enum Effect {
     SetAttributes(SetAttributes),
     AppendFile(AppendFile),
     MakeHardLink(MakeHardLink),
+    MakeToken(MakeToken),
 }
 
 /// The kinds of effects by name, as they stand in journals and plans.
@@ -193,6 +206,7 @@ pub enum EffectKind {
     SetAttributes,
     AppendFile,
     MakeHardLink,
+    MakeToken,
 }
 
 impl EffectKind {
@@ -229,6 +243,7 @@ impl Effect {
             Self::SetAttributes(_) => EffectKind::SetAttributes,
             Self::AppendFile(_) => EffectKind::AppendFile,
             Self::MakeHardLink(_) => EffectKind::MakeHardLink,
+            Self::MakeToken(_) => EffectKind::MakeToken,
         }
     }
 
@@ -240,6 +255,7 @@ impl Effect {
             | Self::MakeLink(MakeLink { path, .. })
             | Self::DropPath(DropPath { path, .. })
             | Self::MakeKey(MakeKey { path, .. })
+            | Self::MakeToken(MakeToken { path, .. })
             | Self::IssueCertificate(IssueCertificate { path, .. })
             | Self::SetAttributes(SetAttributes { path, .. })
             | Self::AppendFile(AppendFile { path, .. })
@@ -288,6 +304,7 @@ impl Effect {
             Self::SetAttributes(e) => &e.origin,
             Self::AppendFile(e) => &e.origin,
             Self::MakeHardLink(e) => &e.origin,
+            Self::MakeToken(e) => &e.origin,
         }
     }
 

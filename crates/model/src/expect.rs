@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub use api::{Access, ApiClaim, Field, Wanted};
 
-use crate::effect::{Issuer, UnitName, UnitState};
+use crate::effect::{Body, Issuer, UnitName, UnitState};
 use crate::ids::Digest;
 use crate::path::TargetPath;
 use crate::pki::CertificateRequest;
@@ -56,6 +56,15 @@ pub enum Claim {
         request: CertificateRequest,
         /// Who must have signed it; itself if none.
         issuer: Option<Issuer>,
+    },
+    /// A file is there, with this mode, and holds what follows from other files.
+    Holds {
+        /// Where.
+        path: TargetPath,
+        /// What it holds, as one piece of it.
+        body: Body,
+        /// Its mode.
+        mode: u32,
     },
     /// Every file that an index of ours lists is there with its digest.
     ListedFiles {
@@ -118,6 +127,28 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Returns the path that a claim is about, if it is about one.
+    pub fn path(&self) -> Option<&TargetPath> {
+        match self {
+            Self::File { path, .. }
+            | Self::Directory { path }
+            | Self::Absent { path }
+            | Self::Link { path, .. }
+            | Self::Key { path }
+            | Self::Certificate { path, .. }
+            | Self::Holds { path, .. }
+            | Self::ListedFiles { index: path, .. } => Some(path),
+            Self::Unit { .. }
+            | Self::Account { .. }
+            | Self::Succeeds { .. }
+            | Self::Running { .. }
+            | Self::Api(_)
+            | Self::Images { .. }
+            | Self::All { .. }
+            | Self::Answers { .. } => None,
+        }
+    }
+
     /// Tells in a few words what must hold.
     pub fn what(&self) -> String {
         match self {
@@ -142,6 +173,14 @@ impl Claim {
             } => {
                 let by = Issuer::shown(issuer.as_ref(), path);
                 format!("{path} is valid for {}, signed by {by}", request.subject)
+            }
+            Self::Holds { path, body, mode } => {
+                let names: Vec<&str> = body.sources().map(TargetPath::name).collect();
+                let mode = crate::shell::mode(*mode);
+                format!(
+                    "{path} holds what follows from {}, with mode {mode}",
+                    names.join(", ")
+                )
             }
             Self::ListedFiles { index, .. } => format!("every file listed in {index} is as listed"),
             Self::Unit { unit, state } => format!("{unit} is {state:?}").to_lowercase(),
@@ -177,7 +216,9 @@ impl Claim {
     pub fn shell(&self) -> String {
         use crate::shell::{line, quote};
         match self {
-            Self::File { path, .. } => line(["test", "-f", path.as_str()]),
+            Self::File { path, .. } | Self::Holds { path, .. } => {
+                line(["test", "-f", path.as_str()])
+            }
             Self::Directory { path } => line(["test", "-d", path.as_str()]),
             Self::Absent { path } => line(["test", "!", "-e", path.as_str()]),
             Self::Link { path, .. } => line(["test", "-L", path.as_str()]),

@@ -19,6 +19,7 @@
 //! | [`content`] | bytes that are known by their digest, in memory only when they are wanted |
 //! | [`provision`], [`survey`] | what an Ignition config asks for, and what is there before |
 //! | [`pki`] | keys and certificates as a plan |
+//! | [`token`] | what machines prove with that they may ask for a config |
 //! | [`release`] | in which order the manifests of a release are applied |
 //! | [`config`] | fragments → merged → validated settings |
 
@@ -46,4 +47,5 @@ pub mod step;
 pub mod supervised;
 pub mod survey;
 pub mod symptom;
+pub mod token;
 pub mod view;

@@ -307,6 +307,30 @@ pub struct RunSummary {
     pub problem: Option<String>,
 }
 
+/// `assets create -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AssetsView {
+    /// The run that made them.
+    pub run: String,
+    /// Where machines ask for their config.
+    pub server: String,
+    /// When the first of the tokens expires; none if there is none.
+    pub expires: Option<String>,
+    /// Every file that is there, in the order in which they are made.
+    pub files: Vec<AssetView>,
+}
+
+/// One file of [`AssetsView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AssetView {
+    /// Where it lies on this computer.
+    pub path: String,
+    /// What would not work without it.
+    pub purpose: String,
+    /// Whether nobody but its owner may read it.
+    pub secret: bool,
+}
+
 /// `pki check -o json` and `pki list -o json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PkiView {

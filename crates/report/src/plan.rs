@@ -211,6 +211,7 @@ pub(crate) fn kind_name(kind: EffectKind) -> &'static str {
         EffectKind::SetAttributes => "set-attributes",
         EffectKind::AppendFile => "append-file",
         EffectKind::MakeHardLink => "make-hard-link",
+        EffectKind::MakeToken => "make-token",
     }
 }
 
@@ -227,6 +228,7 @@ fn kind_sign(kind: EffectKind) -> Sign {
         | EffectKind::MakeDirectory
         | EffectKind::MakeLink
         | EffectKind::MakeKey
+        | EffectKind::MakeToken
         | EffectKind::IssueCertificate
         | EffectKind::MakeHardLink
         | EffectKind::Fetch => Sign::Add,

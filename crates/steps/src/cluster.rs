@@ -33,6 +33,7 @@ mod handover;
 mod kubeconfig;
 mod live;
 pub mod pki;
+pub mod pointer;
 mod prepare_assets;
 mod s01_copy_manifests;
 mod s02_release_info;

@@ -1,7 +1,7 @@
 //! Trees compared by what they mean: fresh keys and certificates differ in every run.
 //!
 //! Private keys, public keys and certificates are replaced by what they say: whose key it is, who
-//! signed, for which names, for how long. That holds for files, for bundles, for blocks inside of
+//! signed, for which names, for how long; tokens, and when they expire, by whose they are. That holds for files, for bundles, for blocks inside of
 //! other texts and for base64 in kubeconfigs. A digest of a file in the tree is replaced by that
 //! file's path. Two keys that were the same stay the same, so a mix-up shows. Nothing else is
 //! replaced.
@@ -66,7 +66,8 @@ impl Translator<'_> {
     }
 
     fn translate_plain(&self, plain: &str, into: &mut String) {
-        let mut rest = plain;
+        let plain = &self.papers.describe_tokens(plain);
+        let mut rest = plain.as_str();
         for digest in hex_digests(plain) {
             let Some(path) = self.digests().get(digest) else {
                 continue;

@@ -3,7 +3,7 @@
 //! | step | needs | what it tries |
 //! |---|---|---|
 //! | `lay-out` | | files, folders, links; replaces what is there; asks every kind of probe |
-//! | `make-keys` | `lay-out` | keys, an authority, a certificate, composed files |
+//! | `make-keys` | `lay-out` | keys, an authority, a certificate, a token, composed files |
 //! | `put-units` | `lay-out` | unit files for the next step |
 //! | `set-units` | `put-units` | enables by links and presets, disables, masks |
 //! | `initialise` | `lay-out` | commands that may and may not be repeated, and how each is undone |
@@ -89,8 +89,8 @@ mod tests {
     fn every_kind_of_effect_is_tried() {
         use EffectKind::{
             AppendFile, ApplyObjects, Await, DropPath, Fetch, ImportImages, IssueCertificate,
-            MakeDirectory, MakeHardLink, MakeKey, MakeLink, PutFile, RunCommand, SetAttributes,
-            SetUnit, StartUnit,
+            MakeDirectory, MakeHardLink, MakeKey, MakeLink, MakeToken, PutFile, RunCommand,
+            SetAttributes, SetUnit, StartUnit,
         };
         let all = [
             PutFile,
@@ -109,6 +109,7 @@ mod tests {
             SetAttributes,
             AppendFile,
             MakeHardLink,
+            MakeToken,
         ];
         let found: Vec<EffectKind> = effects().iter().map(Effect::kind).collect();
         for kind in all {
@@ -129,6 +130,7 @@ mod tests {
                 Claim::Absent { .. } => "absent",
                 Claim::Link { .. } => "link",
                 Claim::Key { .. } => "key",
+                Claim::Holds { .. } => "holds",
                 Claim::Certificate { .. } => "certificate",
                 Claim::ListedFiles { .. } => "listed files",
                 Claim::Unit { .. } => "unit",
@@ -141,7 +143,7 @@ mod tests {
                 Claim::All { .. } => "all",
             })
             .collect();
-        assert_eq!(claims.len(), 15, "{claims:?}");
+        assert_eq!(claims.len(), 16, "{claims:?}");
         let asks = SEQUENCE.steps.iter().flat_map(|step| {
             step.asks(&settings)
                 .into_iter()

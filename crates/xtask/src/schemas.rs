@@ -32,6 +32,7 @@ const SCHEMAS: &[Row] = &[
     ),
     ("ignition-validate", output::<view::IgnitionReportView>),
     ("log", output::<record::ClosedLine>),
+    ("assets", output::<view::AssetsView>),
     ("pki", output::<view::PkiView>),
     ("plan", output::<view::PlanView>),
     ("runs", output::<view::RunsView>),

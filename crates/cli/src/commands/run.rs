@@ -15,21 +15,27 @@ use crate::session::Session;
 use crate::wire;
 
 pub(crate) fn run(session: &mut Session, args: &Run) -> Result<Ending, Fault> {
-    perform(session, args, Verb::Run)
+    perform(session, args, Verb::Run, tell)
 }
 
 pub(crate) fn resume(session: &mut Session, args: &Run) -> Result<Ending, Fault> {
-    perform(session, args, Verb::Resume)
+    perform(session, args, Verb::Resume, tell)
 }
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy)]
-enum Verb {
+pub(super) enum Verb {
     Run,
     Resume,
 }
 
-fn perform(session: &mut Session, args: &Run, verb: Verb) -> Result<Ending, Fault> {
+/// Performs the plan, and lets somebody tell what came of it; there is no report if it failed.
+pub(super) fn perform(
+    session: &mut Session,
+    args: &Run,
+    verb: Verb,
+    tell: impl FnOnce(&Session, &Engine<'_>, Option<&RunReport>) -> Result<(), Fault>,
+) -> Result<Ending, Fault> {
     let mut work = session.by_config(&args.on)?;
     work.options.pause = args.pause;
     work.settings.clean = args.clean;

@@ -7,9 +7,12 @@ use base64::Engine as _;
 use bootlace_model::content::Content;
 use bootlace_model::effect::{Body, Part};
 use bootlace_model::fault::Fault;
+use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 use bootlace_model::secret::Secret;
+use bootlace_model::token;
 
+use super::standing::unfit;
 use crate::folders::{Folders, LARGEST_FILE};
 
 /// Reads files, those first that are staged in the same group.
@@ -75,8 +78,28 @@ impl<'a> Contents<'a> {
                         whole.extend_from_slice(public.as_bytes());
                     }
                 },
+                Part::HashOf(path) => match self.read(path)? {
+                    None => return Ok(None),
+                    Some(content) => {
+                        whole.extend_from_slice(Digest::of(&content).hex().as_bytes());
+                    }
+                },
+                Part::ExpiryOf(path) => match self.read(path)? {
+                    None => return Ok(None),
+                    Some(content) => {
+                        let expires = token::expiry(&content);
+                        let expires =
+                            expires.map_err(|why| unfit(path, "token", vec![why.into()]))?;
+                        whole.extend_from_slice(expires.to_string().as_bytes());
+                    }
+                },
             }
         }
         Ok(Some(Content::of(whole)))
     }
+}
+
+/// Puts together what follows from files in place; none if one of them is absent.
+pub(crate) fn composed(folders: &Folders<'_>, body: &Body) -> Result<Option<Content>, Fault> {
+    Contents::new(folders).compose(body)
 }

@@ -41,6 +41,7 @@ pub(crate) fn class(effect: &Effect) -> Class {
         | Effect::MakeDirectory(_)
         | Effect::MakeLink(_)
         | Effect::MakeKey(_)
+        | Effect::MakeToken(_)
         | Effect::SetAttributes(_)
         | Effect::AppendFile(_)
         | Effect::IssueCertificate(_) => Class::Files,

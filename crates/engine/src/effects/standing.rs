@@ -2,13 +2,14 @@
 
 use bootlace_model::content::Content;
 use bootlace_model::effect::{
-    AlreadyRan, AppendFile, Effect, Fetch, MakeHardLink, MakeKey, SetAttributes, StartUnit,
-    UnitName,
+    AlreadyRan, AppendFile, Effect, Fetch, MakeHardLink, MakeKey, MakeToken, SetAttributes,
+    StartUnit, UnitName,
 };
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner};
 use bootlace_model::path::TargetPath;
+use bootlace_model::token;
 
 use super::certificates::{self, Wanted};
 use super::content::Contents;
@@ -76,6 +77,7 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
         Effect::MakeHardLink(link) => name_standing(folders, link)?,
         Effect::DropPath(drop) => so(stat(folders, &drop.path)?.is_none()),
         Effect::MakeKey(make) => key_standing(&contents, make)?,
+        Effect::MakeToken(make) => token_standing(&contents, make)?,
         Effect::IssueCertificate(issue) => {
             let wanted = Wanted {
                 path: &issue.path,
@@ -245,13 +247,7 @@ fn key_standing(contents: &Contents<'_>, make: &MakeKey) -> Result<Standing, Fau
         Some((_, Stat::File { mode, .. })) => mode,
         Some(_) => return Ok(in_the_way(&make.path, "a key")),
     };
-    let mut problems = Vec::new();
-    if mode & 0o077 != 0 {
-        let mode = bootlace_model::shell::mode(mode);
-        problems.push(format!(
-            "others may read it (mode {mode}); `chmod 600` it, or make a new one"
-        ));
-    }
+    let mut problems = open_to_others(mode);
     if let Some(key) = contents.key(&make.path)?
         && let Err(error) = contents.folders.host().public_key(&key)
     {
@@ -264,7 +260,41 @@ fn key_standing(contents: &Contents<'_>, make: &MakeKey) -> Result<Standing, Fau
     })
 }
 
-fn unfit(path: &TargetPath, what: &str, problems: Vec<String>) -> Fault {
+/// Judges a token that is there: one that has expired is of no use, and made anew if it is ours.
+fn token_standing(contents: &Contents<'_>, make: &MakeToken) -> Result<Standing, Fault> {
+    let mode = match stat(contents.folders, &make.path)? {
+        None => return Ok(Standing::Missing),
+        Some((_, Stat::File { mode, .. })) => mode,
+        Some(_) => return Ok(in_the_way(&make.path, "a token")),
+    };
+    let mut problems = open_to_others(mode);
+    match token::expiry(&contents.must_read(&make.path)?) {
+        Err(why) => problems.push(why.to_owned()),
+        Ok(expires) if expires <= contents.folders.host().now() => {
+            problems.push(format!("it expired: {expires}"));
+        }
+        Ok(_) => {}
+    }
+    Ok(if problems.is_empty() {
+        Standing::AlreadySo
+    } else {
+        Standing::Conflict(unfit(&make.path, "token", problems))
+    })
+}
+
+/// Says that others may read a secret, if they may.
+fn open_to_others(mode: u32) -> Vec<String> {
+    let mut problems = Vec::new();
+    if mode & 0o077 != 0 {
+        let mode = bootlace_model::shell::mode(mode);
+        problems.push(format!(
+            "others may read it (mode {mode}); `chmod 600` it, or make a new one"
+        ));
+    }
+    problems
+}
+
+pub(super) fn unfit(path: &TargetPath, what: &str, problems: Vec<String>) -> Fault {
     let mut fault = Fault::bad_input(format!(
         "the {what} {path} cannot be used: {}",
         problems.join("; ")

@@ -6,6 +6,7 @@ use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
 use bootlace_model::node::{Attributes, Owner, SpecialKind};
 use bootlace_model::path::TargetPath;
+use bootlace_model::token;
 
 use super::content::Contents;
 use super::{certificates, units};
@@ -135,6 +136,19 @@ pub(crate) fn writes(contents: &Contents<'_>, effect: &Effect) -> Result<Vec<Wri
         Effect::MakeKey(make) => {
             let key = host.make_key(make.algorithm)?;
             let content = Content::of(key.expose());
+            one(
+                &make.path,
+                Shape::File {
+                    content,
+                    attributes: Attributes::mode(0o600),
+                },
+            )
+        }
+        Effect::MakeToken(make) => {
+            let bits = host.secret_bits()?;
+            let token = token::compose(&bits, host.now(), make.valid_for);
+            let unfit = || Fault::internal(format!("{} cannot be made a token", make.path));
+            let content = Content::of(token.ok_or_else(unfit)?.expose());
             one(
                 &make.path,
                 Shape::File {

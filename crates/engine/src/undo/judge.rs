@@ -109,7 +109,10 @@ fn could_be_ours(deed: &Deed, before: &Node, now: &NodeState) -> bool {
         }
         (EffectKind::DropPath | EffectKind::SetUnit, NodeState::Absent)
         | (EffectKind::MakeLink | EffectKind::SetUnit, NodeState::Link { .. })
-        | (EffectKind::SetUnit | EffectKind::MakeKey, NodeState::File { .. }) => true,
+        | (
+            EffectKind::SetUnit | EffectKind::MakeKey | EffectKind::MakeToken,
+            NodeState::File { .. },
+        ) => true,
         (EffectKind::MakeDirectory, NodeState::Directory { .. }) => {
             matches!(before, NodeState::Absent | NodeState::Directory { .. })
         }

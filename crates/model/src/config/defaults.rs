@@ -2,6 +2,7 @@
 
 use super::document::{API_VERSION, KIND};
 use super::grammar::duration;
+use super::machine_config_server::MachineConfigServer;
 use super::rendering::RenderingSettings;
 use super::settings::{Paths, Profile, Settings};
 use crate::path::TargetPath;
@@ -91,7 +92,7 @@ spec:
     kubelet: {kubelet}
     # The socket at which the container runtime answers.
     containerRuntimeEndpoint: {runtime}
-{rendering}",
+{server}{rendering}",
         name = cluster.name,
         version = cluster.kubernetes_version,
         endpoint = control_plane.endpoint,
@@ -111,7 +112,23 @@ spec:
         driver = node.cgroup_driver.as_str(),
         kubelet = node.kubelet,
         runtime = node.container_runtime_endpoint,
+        server = machine_config_server(&cluster.machine_config_server),
         rendering = rendering(&cluster.rendering),
+    )
+}
+
+/// The part about the server of first configs.
+fn machine_config_server(settings: &MachineConfigServer) -> String {
+    let token_validity = duration::text(settings.token_validity);
+    format!(
+        "
+  # The server from which further machines take their first config.
+  machineConfigServer:
+    # Where machines reach it; the host of controlPlane.endpoint and port 22623 by default.
+    # endpoint: configs.demo.example:22623
+    # How long the tokens are valid that machines ask with.
+    tokenValidity: {token_validity}
+"
     )
 }
 

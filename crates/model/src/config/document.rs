@@ -82,6 +82,8 @@ pub(super) struct Spec {
     pub(super) node: Option<NodeDocument>,
     /// Who renders, if not this tool itself.
     pub(super) rendering: Option<RenderingDocument>,
+    /// The server from which further machines take their first config.
+    pub(super) machine_config_server: Option<MachineConfigServerDocument>,
 }
 
 /// The release payload: a folder or an image, not both.
@@ -199,6 +201,19 @@ pub(super) struct NodeDocument {
     /// The socket at which the container runtime answers.
     #[schemars(example = &"unix:///run/containerd/containerd.sock")]
     pub(super) container_runtime_endpoint: Option<String>,
+}
+
+/// The server from which further machines take their first config.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct MachineConfigServerDocument {
+    /// Where machines reach it: HOST:PORT; the host of spec.controlPlane.endpoint and port 22623 by
+    /// default.
+    #[schemars(example = &"configs.demo.example:22623")]
+    pub(super) endpoint: Option<String>,
+    /// How long the tokens are valid that machines ask with: a number and d, h or m; at most a year.
+    #[schemars(example = &"24h")]
+    pub(super) token_validity: Option<String>,
 }
 
 /// Who renders, if not this tool itself.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cidr::Cidr;
 use super::grammar::duration;
+use super::machine_config_server::MachineConfigServer;
 use super::placement::{Placement, Ports};
 use super::rendering::RenderingSettings;
 use crate::content::Content;
@@ -115,6 +116,9 @@ pub struct ClusterSettings {
     /// Who renders, if not this tool itself.
     #[serde(skip_serializing_if = "RenderingSettings::is_built_in")]
     pub rendering: RenderingSettings,
+    /// Where further machines ask for their first config.
+    #[serde(skip_serializing_if = "MachineConfigServer::is_default")]
+    pub machine_config_server: MachineConfigServer,
 }
 
 /// Which family of components a cluster is made of.
@@ -291,6 +295,7 @@ impl Settings {
             pki,
             node,
             rendering: RenderingSettings::default(),
+            machine_config_server: MachineConfigServer::default(),
         };
         Self {
             cluster,

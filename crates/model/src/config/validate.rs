@@ -1,5 +1,6 @@
 //! A document → settings: every value makes sense, alone and beside the others.
 
+mod machine_config_server;
 mod network;
 mod node;
 mod pki;
@@ -77,6 +78,8 @@ impl Check<'_> {
         let pki = self.pki(spec.pki.unwrap_or_default(), &defaults.pki);
         let node = self.node(spec.node.unwrap_or_default(), defaults.node);
         let rendering = self.rendering(spec.rendering.unwrap_or_default());
+        let server = spec.machine_config_server.unwrap_or_default();
+        let server = self.machine_config_server(server, control_plane.as_ref());
         Some(ClusterSettings {
             name: name?,
             profile: spec.profile.unwrap_or(defaults.profile),
@@ -89,6 +92,7 @@ impl Check<'_> {
             pki: pki?,
             node: node?,
             rendering: rendering?,
+            machine_config_server: server?,
         })
     }
 

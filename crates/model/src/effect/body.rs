@@ -25,6 +25,10 @@ pub enum Part {
     Base64Of(TargetPath),
     /// The public half, in PEM, of a private key.
     PublicKeyOf(TargetPath),
+    /// What a file hashes to by SHA-256, in hexadecimal digits.
+    HashOf(TargetPath),
+    /// When a token expires.
+    ExpiryOf(TargetPath),
 }
 
 impl Body {
@@ -46,7 +50,11 @@ impl Body {
         };
         parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
-            Part::FileOf(path) | Part::Base64Of(path) | Part::PublicKeyOf(path) => Some(path),
+            Part::FileOf(path)
+            | Part::Base64Of(path)
+            | Part::PublicKeyOf(path)
+            | Part::HashOf(path)
+            | Part::ExpiryOf(path) => Some(path),
         })
     }
 }
@@ -68,6 +76,8 @@ impl fmt::Debug for Part {
             Self::FileOf(path) => write!(f, "FileOf({path})"),
             Self::Base64Of(path) => write!(f, "Base64Of({path})"),
             Self::PublicKeyOf(path) => write!(f, "PublicKeyOf({path})"),
+            Self::HashOf(path) => write!(f, "HashOf({path})"),
+            Self::ExpiryOf(path) => write!(f, "ExpiryOf({path})"),
         }
     }
 }

@@ -52,6 +52,10 @@ impl Effect {
                 "{}, mode 0600, content known after it is made",
                 key.algorithm
             ),
+            Self::MakeToken(token) => format!(
+                "valid for {} h, mode 0600, content known after it is made",
+                token.valid_for.as_secs().div_ceil(3600)
+            ),
             Self::IssueCertificate(issue) => {
                 let by = Issuer::shown(issue.issuer.as_ref(), &issue.path);
                 format!(
@@ -130,6 +134,7 @@ impl Effect {
                 "(umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out {})",
                 shell::quote(key.path.as_str())
             ),
+            Self::MakeToken(token) => token_line(token),
             Self::IssueCertificate(issue) => certificate_line(issue),
             Self::SetUnit(set) => {
                 let unit = set.unit.as_str();
@@ -246,8 +251,25 @@ fn compose_line(parts: &[Part]) -> String {
         Part::PublicKeyOf(path) => {
             shell::line(["openssl", "pkey", "-pubout", "-in", path.as_str()])
         }
+        Part::HashOf(path) => {
+            let sum = shell::line(["sha256sum", path.as_str()]);
+            format!("{sum} | cut -c 1-64 | tr -d '\\n'")
+        }
+        Part::ExpiryOf(path) => {
+            let time = r"s/^(....)(..)(..)T(..)(..)(..)Z.*/\1-\2-\3T\4:\5:\6Z/";
+            shell::line(["sed", "-E", time, path.as_str()])
+        }
     });
     format!("({})", commands.collect::<Vec<_>>().join("; "))
+}
+
+fn token_line(token: &super::MakeToken) -> String {
+    let until = format!("+{} seconds", token.valid_for.as_secs());
+    format!(
+        "(umask 077; printf %s.%s \"$(date -u -d {} +%Y%m%dT%H%M%SZ)\" \"$(openssl rand -hex 32)\" > {})",
+        shell::quote(&until),
+        shell::quote(token.path.as_str())
+    )
 }
 
 fn certificate_line(issue: &super::IssueCertificate) -> String {

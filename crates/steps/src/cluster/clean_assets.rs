@@ -9,6 +9,7 @@ use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
 
 use super::live::by;
 use super::pki::plan_for;
+use super::pointer;
 use crate::assets::asset;
 use crate::live_step::{LiveStep, asks_nothing, checks_nothing};
 
@@ -21,7 +22,7 @@ pub(crate) static STEP: LiveStep = LiveStep {
         title: "Remove the secrets from the asset folder",
         why: "The asset folder now holds copies of every key of the cluster, and a copy that \
               nobody needs is a copy that nobody watches: whoever reads it years later still owns \
-              the cluster. So keys and kubeconfigs always go; what remains are certificates, \
+              the cluster. So keys, tokens and kubeconfigs always go; what remains are certificates, \
               manifests and records, which are worth keeping to find out later what was done. The \
               rest goes too if the assets were pulled from a store or you say `--clean`, as on \
               the machines for which the old `rm-assets.service` was written. That service once \
@@ -30,10 +31,10 @@ pub(crate) static STEP: LiveStep = LiveStep {
               verified result of all others. Nothing that it removes is kept for undo, since a \
               hidden copy would be exactly what it exists to prevent.",
         reads: &["ASSETS/"],
-        writes: &["ASSETS/auth/", "ASSETS/tls/"],
+        writes: &["ASSETS/auth/", "ASSETS/pointer/", "ASSETS/tls/"],
         command: "\
 find ASSETS/tls -name '*.key' -delete
-rm -rf ASSETS/auth
+rm -rf ASSETS/auth ASSETS/pointer
 rm -rf ASSETS   # only with --clean, or if the assets came from a store",
         undo: UndoPolicy::ForwardOnly {
             why: "A copy kept for undo would be the very secret that the step exists to remove.",
@@ -78,7 +79,8 @@ fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
 fn secrets(settings: &Settings) -> impl Iterator<Item = TargetPath> {
     let plan = plan_for(settings, None);
     let keys = plan.certificates.into_iter().map(|planned| planned.key);
-    keys.chain([plan.service_accounts.key, asset(settings, "auth")])
+    let folders = ["auth", pointer::FOLDER].map(|folder| asset(settings, folder));
+    keys.chain([plan.service_accounts.key]).chain(folders)
 }
 
 fn expects(settings: &Settings) -> Vec<Expectation> {

@@ -15,6 +15,7 @@ use bootlace_model::step::{About, Decision, PlanError, Step, UndoPolicy};
 
 use super::kubeconfig::KUBECONFIGS;
 use super::pki::{self, PlannedCertificate, plan_for};
+use super::pointer;
 use crate::assets::{NODE, asset};
 use crate::expectations::CLEANED;
 use crate::facts::{MACHINE_NAME, NODE_NAME};
@@ -44,16 +45,24 @@ static ABOUT: About = About {
           unless the config says otherwise. The administrator is in the group `system:masters`, \
           because nothing exists yet that could give rights to any other group; kubeadm can \
           choose a weaker one only because it binds that group to its rights once the API runs. \
-          Keys are readable by their owner alone from the first instant, and leave the asset \
-          folder again with `clean-assets`.",
+          Machines that join later are given a pointer config, which names that server, its \
+          authority and a token that expires after a day unless the config says otherwise, \
+          because the config they then get holds secrets, which OpenShift's server hands to \
+          whoever reaches its port; it, keys and tokens are readable by their owner alone from the \
+          first instant, and leave the asset folder again with `clean-assets`.",
     reads: &[
         "this machine's name, unless spec.controlPlane.nodeName gives one",
-        "spec.controlPlane, spec.network, spec.pki",
+        "spec.controlPlane, spec.network, spec.pki, spec.machineConfigServer",
     ],
-    writes: &["ASSETS/tls/", "ASSETS/auth/", "ASSETS/records/node.json"],
+    writes: &[
+        "ASSETS/tls/",
+        "ASSETS/auth/",
+        "ASSETS/pointer/",
+        "ASSETS/records/node.json",
+    ],
     command: "\
 # `bootlace plan cluster --only prepare-assets -v` prints the line for every single file, such as
-install -d -m 0700 ASSETS/tls ASSETS/tls/etcd ASSETS/auth
+install -d -m 0700 ASSETS/tls ASSETS/tls/etcd ASSETS/auth ASSETS/pointer
 (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ASSETS/tls/ca.key)
 openssl req -x509 -new -key ASSETS/tls/ca.key -subj /CN=kubernetes -days 3650 \\
   -addext basicConstraints=critical,CA:TRUE -out ASSETS/tls/ca.crt
@@ -62,7 +71,10 @@ kubectl config --kubeconfig ASSETS/auth/admin.conf set-cluster NAME --embed-cert
   --server https://ENDPOINT --certificate-authority ASSETS/tls/ca.crt
 kubectl config --kubeconfig ASSETS/auth/admin.conf set-credentials kubernetes-admin --embed-certs \\
   --client-certificate ASSETS/tls/admin.crt --client-key ASSETS/tls/admin.key
-ln -sfn admin.conf ASSETS/auth/kubeconfig",
+ln -sfn admin.conf ASSETS/auth/kubeconfig
+(umask 077; printf %s.%s \"$(date -u -d '+24 hours' +%Y%m%dT%H%M%SZ)\" \"$(openssl rand -hex 32)\" \\
+  > ASSETS/auth/worker.token)
+sha256sum ASSETS/auth/worker.token   # the hash for ASSETS/auth/tokens.yaml",
     undo: UndoPolicy::Inverse,
     failures: &["F-06", "F-07", "F-08", "F-10", "F-11", "F-41"],
     built: true,
@@ -119,6 +131,7 @@ impl Step for PrepareAssets {
             let (path, body) = (config.place(settings), config.body(settings));
             effects.push(put(path, body, 0o600, &origin));
         }
+        effects.extend(pointer::effects(settings, &origin));
         effects.push(Effect::MakeLink(MakeLink {
             path: asset(settings, KUBECONFIG.0),
             target: KUBECONFIG.1.into(),
@@ -145,6 +158,7 @@ impl Step for PrepareAssets {
             let path = config.place(settings);
             expectations.push(file(path, None, 0o600, config.purpose));
         }
+        expectations.extend(pointer::expectations(settings));
         let link = Claim::Link {
             path: asset(settings, KUBECONFIG.0),
             target: KUBECONFIG.1.into(),
@@ -174,7 +188,7 @@ fn node_record(node: &str) -> String {
     format!("{}\n", serde_json::json!({ "name": node }))
 }
 
-fn private_folder(path: TargetPath, origin: &Origin) -> Effect {
+pub(super) fn private_folder(path: TargetPath, origin: &Origin) -> Effect {
     Effect::MakeDirectory(MakeDirectory {
         path,
         attributes: Attributes::mode(0o700),
@@ -202,7 +216,7 @@ fn issue(certificate: PlannedCertificate, origin: &Origin) -> [Effect; 2] {
     [key, Effect::IssueCertificate(issue)]
 }
 
-fn put(path: TargetPath, body: Body, mode: u32, origin: &Origin) -> Effect {
+pub(super) fn put(path: TargetPath, body: Body, mode: u32, origin: &Origin) -> Effect {
     Effect::PutFile(PutFile {
         path,
         body,
@@ -230,7 +244,12 @@ fn valid(certificate: PlannedCertificate, node_is_known: bool) -> Expectation {
     Expectation::now(claim, certificate.purpose).until(CLEANED)
 }
 
-fn file(path: TargetPath, digest: Option<Digest>, mode: u32, because: &'static str) -> Expectation {
+pub(super) fn file(
+    path: TargetPath,
+    digest: Option<Digest>,
+    mode: u32,
+    because: &'static str,
+) -> Expectation {
     let mode = Some(mode);
     Expectation::now(Claim::File { path, digest, mode }, because).until(CLEANED)
 }

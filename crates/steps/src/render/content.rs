@@ -185,8 +185,8 @@ impl RenderedFile {
                     let encoded = base64::engine::general_purpose::STANDARD.encode(read(&path)?);
                     whole.extend(encoded.into_bytes());
                 }
-                Part::PublicKeyOf(path) => {
-                    let message = format!("no renderer needs the public half of {path}");
+                Part::PublicKeyOf(path) | Part::HashOf(path) | Part::ExpiryOf(path) => {
+                    let message = format!("no renderer needs what follows from {path}");
                     return Err(Fault::internal(message));
                 }
             }

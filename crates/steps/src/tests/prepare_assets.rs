@@ -55,6 +55,13 @@ fn every_key_and_certificate_that_is_made_is_expected() {
     for effect in effects(NAME, &settings, &Facts::default()) {
         let expected = |claim: &Claim| match (&effect, claim) {
             (Effect::MakeKey(make), Claim::Key { path }) => *path == make.path,
+            (Effect::MakeToken(make), Claim::File { path, mode, .. }) => {
+                *path == make.path && *mode == Some(0o600)
+            }
+            (Effect::PutFile(put), Claim::Holds { path, body, mode }) => {
+                let whole = *body == put.body || path.name() == "tokens.yaml";
+                *path == put.path && *mode == put.attributes.mode && whole
+            }
             (
                 Effect::IssueCertificate(issue),
                 Claim::Certificate {
@@ -88,7 +95,8 @@ fn secrets_are_private() {
         match effect {
             Effect::MakeDirectory(make) => assert!(make.attributes.is_private()),
             Effect::PutFile(put) => {
-                let private = put.path.as_str().contains("/auth/");
+                let is_in = |folder| put.path.as_str().contains(folder);
+                let private = is_in("/auth/") || is_in("/pointer/");
                 assert_eq!(put.attributes.is_private(), private, "{}", put.path);
             }
             _ => {}

@@ -207,6 +207,11 @@ impl Host for FakeHost {
         pki::make_key(algorithm)
     }
 
+    fn secret_bits(&self) -> HostResult<Secret> {
+        drop(self.alive()?);
+        pki::secret_bits()
+    }
+
     fn public_key(&self, key: &Secret) -> HostResult<String> {
         drop(self.alive()?);
         pki::public_key(key)

@@ -7,6 +7,7 @@ use bootlace_host::pki;
 use bootlace_model::path::TargetPath;
 use bootlace_model::pki::CertificateFacts;
 use bootlace_model::secret::Secret;
+use bootlace_model::token;
 
 use super::segments::{Block, Segment, segments};
 use crate::tree::{EntryKind, Snapshot};
@@ -18,6 +19,10 @@ pub(super) struct Papers {
     keys: BTreeMap<String, TargetPath>,
     /// By the certificate, in PEM.
     certificates: BTreeMap<String, Certificate>,
+    /// By the token itself.
+    tokens: BTreeMap<String, TargetPath>,
+    /// By the time at which a token expires, as it is written beside its hash.
+    expiries: BTreeMap<String, TargetPath>,
 }
 
 #[derive(Debug)]
@@ -40,6 +45,11 @@ impl Papers {
     }
 
     fn collect(&mut self, path: &TargetPath, text: &str) {
+        if let Ok(expires) = token::expiry(text.as_bytes()) {
+            self.tokens.insert(text.to_owned(), path.clone());
+            let expires = self.expiries.entry(expires.to_string());
+            expires.or_insert_with(|| path.clone());
+        }
         for segment in segments(text) {
             match segment {
                 Segment::Plain(_) => {}
@@ -57,6 +67,20 @@ impl Papers {
                 }
             }
         }
+    }
+
+    /// Replaces tokens, and the times at which they expire, by whose they are.
+    pub(super) fn describe_tokens(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (token, path) in &self.tokens {
+            text = text.replace(token, &format!("<token of {path}>"));
+        }
+        for (expires, path) in &self.expiries {
+            // Tokens that expire in the same second have one time, of whichever it is.
+            let folder = path.parent().unwrap_or_else(TargetPath::root);
+            text = text.replace(expires, &format!("<expiry of a token in {folder}>"));
+        }
+        text
     }
 
     /// Tells what a block means; what cannot be read means itself.

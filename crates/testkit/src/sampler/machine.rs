@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bootlace_model::effect::{
-    AlreadyRan, Body, CommandUndo, Effect, Fetch, IssueCertificate, Issuer, MakeKey, Part, Product,
-    RunCommand, UnitState, Via,
+    AlreadyRan, Body, CommandUndo, Effect, Fetch, IssueCertificate, Issuer, MakeKey, MakeToken,
+    Part, Product, RunCommand, UnitState, Via,
 };
 use bootlace_model::expect::{Claim, Expectation};
 use bootlace_model::fact::Fact;
@@ -42,6 +42,18 @@ fn authority() -> Issuer {
         certificate: at("/srv/sampler/pki/ca.crt"),
         key: at("/srv/sampler/pki/ca.key"),
     }
+}
+
+/// The recipe for a list of tokens.
+fn tokens() -> Body {
+    let token = at("/srv/sampler/pki/token");
+    Body::Compose(vec![
+        Part::Text("sha256: ".into()),
+        Part::HashOf(token.clone()),
+        Part::Text("\nexpires: ".into()),
+        Part::ExpiryOf(token),
+        Part::Text("\n".into()),
+    ])
 }
 
 pub(super) const MAKE_KEYS: SampleStep = SampleStep {
@@ -94,6 +106,16 @@ pub(super) const MAKE_KEYS: SampleStep = SampleStep {
             ),
             put("/srv/sampler/bundle", bundle, attributes(0o644, None, None)),
             put("/srv/sampler/ca.pub", public, attributes(0o644, None, None)),
+            Effect::MakeToken(MakeToken {
+                path: at("/srv/sampler/pki/token"),
+                valid_for: Duration::from_hours(24),
+                origin: origin(),
+            }),
+            put(
+                "/srv/sampler/tokens",
+                tokens(),
+                attributes(0o600, None, None),
+            ),
         ]))
     },
     expects: || {
@@ -111,6 +133,14 @@ pub(super) const MAKE_KEYS: SampleStep = SampleStep {
                 "it signs",
             ),
             Expectation::now(certificate, "clients check it"),
+            Expectation::now(
+                Claim::Holds {
+                    path: at("/srv/sampler/tokens"),
+                    body: tokens(),
+                    mode: 0o600,
+                },
+                "a server knows its clients by it",
+            ),
         ]
     },
 };

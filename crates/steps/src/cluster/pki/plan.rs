@@ -135,6 +135,11 @@ impl Names {
         names.add("localhost");
         if matches!(self, Self::ApiServer | Self::Endpoint) {
             names.add(&plane.endpoint.host);
+        }
+        if matches!(self, Self::Endpoint) {
+            names.add(&cluster.machine_config_server.reached_at(plane).host);
+        }
+        if matches!(self, Self::ApiServer | Self::Endpoint) {
             names.extend(cluster.pki.extra_names.iter().map(String::as_str));
         }
         if matches!(self, Self::ApiServer)
