@@ -15,6 +15,7 @@ mod faults;
 mod ignition;
 mod killed;
 mod life;
+mod pointer;
 mod power;
 mod snapshot;
 mod taken_away;
