@@ -175,7 +175,7 @@ impl Claim {
                 format!("{path} is valid for {}, signed by {by}", request.subject)
             }
             Self::Holds { path, body, mode } => {
-                let names: Vec<&str> = body.sources().map(TargetPath::name).collect();
+                let names = body.source_names();
                 let mode = crate::shell::mode(*mode);
                 format!(
                     "{path} holds what follows from {}, with mode {mode}",

@@ -261,13 +261,6 @@ fn ignition_stops_where_asking_again_is_pointless_and_waits_where_it_is_not() {
     joining.stops("elsewhere", &elsewhere, &server, 401);
     let no_pool = pointer.replace("/config/worker", "/config/wroker");
     joining.stops("no-pool", &no_pool, &server, 404);
-    let replace = |text: &str| {
-        let fresh = tokens.with_extension("new");
-        fs::write(&fresh, text).unwrap();
-        fs::rename(fresh, &tokens).unwrap();
-    };
-    replace(&list.replace("expires: 2", "expires: 1"));
-    joining.stops("expired", &pointer, &server, 401);
     // Ignition asks a server again that it does not trust, so it is told when to give up.
     let authority = joining.asset("tls/machine-config-server-ca.crt");
     let other = joining.asset("tls/ca.crt");
@@ -286,6 +279,10 @@ fn ignition_stops_where_asking_again_is_pointless_and_waits_where_it_is_not() {
     );
     assert_eq!(server.statuses().len(), asked_before);
     drop(server);
+    fs::write(&tokens, list.replace("expires: 2", "expires: 1")).unwrap();
+    let server = joining.serve("expired", &tokens);
+    joining.stops("expired", &pointer, &server, 401);
+    drop(server);
     // It is not in the list yet when the machine boots.
     fs::write(&tokens, "tokens: []\n").unwrap();
     let server = joining.serve("late", &tokens);
@@ -299,7 +296,9 @@ fn ignition_stops_where_asking_again_is_pointless_and_waits_where_it_is_not() {
         .node
         .wait("it was sent away", BEGINS, |_| server.statuses().len() > 1);
     assert!(boot.try_wait().unwrap().is_none());
-    replace(&list);
+    let fresh = tokens.with_extension("new");
+    fs::write(&fresh, &list).unwrap();
+    fs::rename(fresh, &tokens).unwrap();
     assert!(boot.wait().unwrap().success());
     joining.has_booted("late", "worker");
     let statuses = server.statuses();

@@ -42,6 +42,17 @@ impl Body {
         Self::Literal(Content::of(bytes))
     }
 
+    /// Lists the names of the files that must be there before the content can be known, each once.
+    pub fn source_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for source in self.sources() {
+            if !names.contains(&source.name()) {
+                names.push(source.name());
+            }
+        }
+        names
+    }
+
     /// Lists the files that must be there before the content can be known.
     pub fn sources(&self) -> impl Iterator<Item = &TargetPath> {
         let parts = match self {

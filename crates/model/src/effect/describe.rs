@@ -13,12 +13,7 @@ impl Effect {
                 let size = match &put.body {
                     Body::Literal(content) => format!("{} bytes", content.length()),
                     Body::Compose(_) => {
-                        let names: Vec<&str> = put
-                            .body
-                            .sources()
-                            .map(super::super::path::TargetPath::name)
-                            .collect();
-                        format!("content known after {}", names.join(", "))
+                        format!("content known after {}", put.body.source_names().join(", "))
                     }
                 };
                 format!(
