@@ -14,6 +14,7 @@ mod back;
 mod faults;
 mod ignition;
 mod killed;
+mod layered;
 mod life;
 mod pointer;
 mod power;

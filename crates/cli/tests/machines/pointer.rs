@@ -31,22 +31,22 @@ done
 "#;
 
 /// Assets, the pools that were rendered from them, and a machine that shall join.
-struct Joining {
-    assets: PathBuf,
-    node: Node,
+pub(crate) struct Joining {
+    pub(crate) assets: PathBuf,
+    pub(crate) node: Node,
     folder: TempDir,
     // Dropped last: it removes the machine.
     world: World,
 }
 
 /// The server, until it is dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     audit: PathBuf,
 }
 
 impl Joining {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = World::new();
         let folder = TempDir::with_prefix("bootlace-pointer-").unwrap();
         let config = folder.path().join("cluster.yaml");
@@ -81,12 +81,12 @@ impl Joining {
         }
     }
 
-    fn asset(&self, relative: &str) -> String {
+    pub(crate) fn asset(&self, relative: &str) -> String {
         fs::read_to_string(self.assets.join(relative)).unwrap()
     }
 
     /// Begins to serve on the machine's network, and returns once it does.
-    fn serve(&self, name: &str, tokens: &Path) -> Server {
+    pub(crate) fn serve(&self, name: &str, tokens: &Path) -> Server {
         let audit = self.folder.path().join(format!("{name}.jsonl"));
         let kubeconfig = self.folder.path().join("kubeconfig");
         fs::write(&kubeconfig, "a first credential\n").unwrap();
@@ -132,7 +132,7 @@ impl Joining {
         self.node.machine.command(&argv).unwrap()
     }
 
-    fn boots(&self, name: &str, pointer: &str) -> Finished {
+    pub(crate) fn boots(&self, name: &str, pointer: &str) -> Finished {
         drop(self.prepare(name, pointer));
         let argv = ["sh", "-c", FIRST_BOOT, "sh", name];
         self.node.machine.run(&argv, CALL).unwrap()
@@ -194,7 +194,7 @@ impl Joining {
 
 impl Server {
     /// Returns the statuses of all answers so far.
-    fn statuses(&self) -> Vec<u64> {
+    pub(crate) fn statuses(&self) -> Vec<u64> {
         let text = fs::read_to_string(&self.audit).unwrap_or_default();
         let lines = text
             .lines()
