@@ -6,6 +6,7 @@ mod changes;
 mod client;
 mod cluster;
 mod faults;
+mod keep;
 mod progress;
 mod recorded;
 mod table;
