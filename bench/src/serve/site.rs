@@ -35,7 +35,7 @@ impl Site {
         site.write("pools/machine-pools/worker.yaml", pool)?;
         site.write(
             "pools/machine-configs/rendered-worker.yaml",
-            &format!("{:#}\n", machine_config()),
+            format!("{:#}\n", machine_config()),
         )?;
         let hash: Vec<String> = Sha256::digest(TOKEN)
             .iter()

@@ -34,7 +34,7 @@ impl Figures {
         let began = Instant::now();
         let mut times = bench.runtime.block_on(round(bench, &peer))?;
         let took = began.elapsed();
-        let busy = server.busy() - busy;
+        let busy = server.busy().saturating_sub(busy);
         times.sort();
         let count = f64::from(u32::try_from(times.len())?);
         let p99 = times.get(times.len() * 99 / 100);

@@ -27,7 +27,7 @@ pub(super) fn run(
         let began = Instant::now();
         bench.runtime.block_on(storm(bench, &peer))?;
         let took = began.elapsed();
-        let busy = millis(server.busy() - busy) / f64::from(u32::try_from(BOOTS)?);
+        let busy = millis(server.busy().saturating_sub(busy)) / f64::from(u32::try_from(BOOTS)?);
         Ok((took, busy))
     };
     let (ours, busy) = measure(bootlace)?;

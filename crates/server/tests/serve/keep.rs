@@ -27,11 +27,11 @@ fn answers_without_a_body_leave_the_connection_usable() {
     let world = World::open();
     let mut stream = world.client.connect().unwrap();
     let whole = ask(&mut stream, "GET", "/config/worker", &[]).unwrap();
-    let held = format!("If-None-Match: {}", whole.header("etag").unwrap());
+    let condition = format!("If-None-Match: {}", whole.header("etag").unwrap());
     for _ in 0..3 {
         let head = ask(&mut stream, "HEAD", "/config/worker", &[]).unwrap();
         assert_eq!(head.header("etag"), whole.header("etag"));
-        let none = ask(&mut stream, "GET", "/config/worker", &[&held]).unwrap();
+        let none = ask(&mut stream, "GET", "/config/worker", &[&condition]).unwrap();
         assert_eq!(none.status, 304);
         let again = ask(&mut stream, "GET", "/config/worker", &[]).unwrap();
         assert_eq!(again.body, whole.body);
