@@ -4,8 +4,8 @@
 //! so that the first boot can remove it again before the machine moves to its image: a file of `/etc`
 //! that stays counts as changed by hand, and shadows the one in every later image.
 
-mod image;
-mod placement;
+pub(crate) mod image;
+pub(crate) mod placement;
 mod units;
 mod written;
 

@@ -9,18 +9,18 @@ const DOMAIN: &str = "machineconfiguration.openshift.io";
 
 /// The images of a pool, all by digest.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Images {
+pub(crate) struct Images {
     /// The one that the machine moves to.
-    pub(super) desired: String,
+    pub(crate) desired: String,
     /// What named it.
-    pub(super) from: &'static str,
+    pub(crate) from: &'static str,
     /// The one that holds bootlace.
-    pub(super) bootlace: String,
+    pub(crate) bootlace: String,
 }
 
 /// Finds a pool's images. The first that names one wins: the pool itself, since that is what people
 /// write; then what the cluster built; then the config.
-pub(super) fn images(source: &Source) -> Result<Images, String> {
+pub(crate) fn images(source: &Source) -> Result<Images, String> {
     let text = |value: Option<&Value>| {
         let value = value.and_then(Value::as_str);
         value.filter(|text| !text.is_empty()).map(ToOwned::to_owned)
