@@ -5,7 +5,7 @@
 TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
 # What tests start for real, beside what the lab builds and installs itself.
 TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2 \
-	podman:podman docker-registry:docker-registry
+	podman:podman docker-registry:docker-registry chromium:chromium
 # What benchmarks compare with, beside what the lab builds.
 BENCH_TOOLS := nginx:nginx
 

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use hyper::body::Body;
-use hyper::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, IF_NONE_MATCH};
+use hyper::header::{ACCEPT, HeaderMap, HeaderName, IF_NONE_MATCH};
 use hyper::{Method, StatusCode};
 
 use crate::cache::View;
 use crate::name::Name;
+use crate::page::Credentials;
 use crate::problem::{Kind, Problem};
 use crate::progress::Unreadable;
 use crate::reply::Reply;
 use crate::site::Site;
 use crate::tokens::{Bearer, Verdict};
-use crate::{accept, disk, progress, status};
+use crate::{accept, disk, page, progress, status};
 
 /// After how many seconds a machine may ask again with a token that is not known yet.
 const TOKEN_MAY_COME: u32 = 5;
@@ -37,16 +38,21 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
         "/status" => "status",
         "/metrics" => "metrics",
         "/progress" => "progress",
+        "/" => "page",
+        "/login" => "login",
+        "/logout" => "logout",
+        path if path.starts_with("/explain/") => "explain",
         path if path.starts_with("/config/") => "config",
         path if path.starts_with("/layered/") => "layered",
         _ => "other",
     };
-    let is_told = endpoint == "progress" && request.method == Method::POST;
-    if !is_told && !matches!(request.method, Method::GET | Method::HEAD) {
-        let method = crate::audit::shortened(request.method.as_str());
-        let detail = format!("{method} is not known here");
-        let problem = Problem::new(Kind::MethodNotAllowed, detail, "ask with GET or HEAD");
-        return Reply::problem(endpoint, &problem);
+    let is_known = match request.method {
+        Method::GET | Method::HEAD => endpoint != "logout",
+        Method::POST => matches!(endpoint, "progress" | "login" | "logout"),
+        _ => false,
+    };
+    if !is_known {
+        return wrong_method(endpoint, &request.method);
     }
     match endpoint {
         "healthz" => Reply::new(endpoint, "text/plain; charset=utf-8", "ok\n"),
@@ -54,11 +60,27 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
         "status" => status::status(site).await,
         "metrics" => status::metrics(site),
         "progress" => progress(site, request, body, source).await,
+        "page" => page::home(site, request, source),
+        "login" => page::login(site, request, body, source).await,
+        "logout" => page::logout(request),
+        "explain" => page::explain(site, request, source).await,
         _ => match asked_for(path) {
             Some((view, pool)) => config(site, view, &pool, &request.headers, source).await,
             None => nowhere(endpoint),
         },
     }
+}
+
+fn wrong_method(endpoint: &'static str, method: &Method) -> Reply {
+    let method = crate::audit::shortened(method.as_str());
+    let detail = format!("{method} is not known here");
+    let hint = if endpoint == "logout" {
+        "ask with POST"
+    } else {
+        "ask with GET or HEAD"
+    };
+    let problem = Problem::new(Kind::MethodNotAllowed, detail, hint);
+    Reply::problem(endpoint, &problem)
 }
 
 /// Answers whoever tells where a machine is, or wants to know.
@@ -68,7 +90,13 @@ async fn progress<B: Body<Error: Into<Unreadable>>>(
     body: B,
     source: SocketAddr,
 ) -> Reply {
-    let (verdict, bearer) = judge(site, None, &request.headers);
+    // Whoever tells something is a machine, and machines have no cookies.
+    let credentials = if request.method == Method::POST {
+        page::header(&request.headers)
+    } else {
+        page::credentials(&request.headers)
+    };
+    let (verdict, bearer) = judge(site, None, &request.headers, &credentials);
     let mut reply = match refusal(None, verdict) {
         Some(refusal) => refused(site, "progress", refusal, source),
         None if request.method == Method::POST => progress::take(site, &bearer, body, source).await,
@@ -89,24 +117,32 @@ fn asked_for(path: &str) -> Option<(View, Name)> {
     Some((view, Name::parse(name)?))
 }
 
-fn nowhere(endpoint: &'static str) -> Reply {
+/// Says that there is nothing.
+pub(crate) fn nowhere(endpoint: &'static str) -> Reply {
     let hint =
         "configs are at /config/POOL and /layered/POOL, where POOL is the plain name of a pool";
     let problem = Problem::new(Kind::NotFound, "there is nothing at this path", hint);
     Reply::problem(endpoint, &problem)
 }
 
+/// Why somebody is not let in: in one word, and in full.
+pub(crate) type Refusal = (&'static str, Problem);
+
 /// Says no; to a source that is told so too often, later.
-fn refused(
+pub(crate) fn refused(
     site: &Site,
     endpoint: &'static str,
-    (reason, problem): (&'static str, Problem),
+    refusal: Refusal,
     source: SocketAddr,
 ) -> Reply {
+    Reply::problem(endpoint, &counted(site, refusal, source))
+}
+
+/// Counts a refusal, and returns what is said to the source.
+pub(crate) fn counted(site: &Site, (reason, problem): Refusal, source: SocketAddr) -> Problem {
     site.metrics.refused(reason);
     let held_up = site.throttle.failed(source.ip(), disk::now());
-    let problem = held_up.map_or(problem, too_many_failures);
-    Reply::problem(endpoint, &problem)
+    held_up.map_or(problem, too_many_failures)
 }
 
 /// Answers a request for the config of a pool.
@@ -117,7 +153,7 @@ async fn config(
     headers: &HeaderMap,
     source: SocketAddr,
 ) -> Reply {
-    let (mut verdict, bearer) = judge(site, Some(pool), headers);
+    let (mut verdict, bearer) = judge(site, Some(pool), headers, &page::header(headers));
     let is_unknown = || {
         let pools = site.cache.pools().list();
         pools.is_ok_and(|pools| !pools.contains(pool))
@@ -167,17 +203,19 @@ async fn served(site: &Site, view: View, pool: &Name, headers: &HeaderMap) -> Re
     reply
 }
 
-fn judge(site: &Site, pool: Option<&Name>, headers: &HeaderMap) -> (Verdict, Bearer) {
+/// Judges what a client proves itself by, for a pool or any; it may say which node it is.
+pub(crate) fn judge(
+    site: &Site,
+    pool: Option<&Name>,
+    headers: &HeaderMap,
+    credentials: &Credentials,
+) -> (Verdict, Bearer) {
     let Some(tokens) = site.gate.tokens() else {
         return (Verdict::Allowed, Bearer::default());
     };
-    let mut given = headers.get_all(AUTHORIZATION).iter();
-    let first = given.next();
-    if given.next().is_some() {
-        return (Verdict::Malformed, Bearer::default());
-    }
     let node = headers.get(NODE).map(AsRef::as_ref);
-    tokens.judge(first.map(AsRef::as_ref), pool, node, disk::now())
+    let header = credentials.as_header();
+    tokens.judge(header.as_deref(), pool, node, disk::now())
 }
 
 fn too_many_failures(seconds: u32) -> Problem {
@@ -187,7 +225,7 @@ fn too_many_failures(seconds: u32) -> Problem {
 }
 
 /// Says no, in a way after which a machine asks again only if that may help.
-fn refusal(pool: Option<&Name>, verdict: Verdict) -> Option<(&'static str, Problem)> {
+pub(crate) fn refusal(pool: Option<&Name>, verdict: Verdict) -> Option<Refusal> {
     let pool = pool.map_or("that is asked for", Name::as_str);
     let never = |detail: String, hint: &str| Problem::new(Kind::Unauthorized, detail, hint);
     let new = "give the machine a new pointer config, with a token of this pool";

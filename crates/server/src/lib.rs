@@ -8,6 +8,7 @@
 //! | `cache` | what was rendered, as long as it holds |
 //! | `progress` | who is where |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
+//! | `page` | what people see: what is served, explained, and who is where |
 //! | `listen`, `bare`, `patience`, `turn`, `stop` | connections, and how they end |
 //! | `site`, `server` | everything together |
 
@@ -24,6 +25,7 @@ mod listen;
 mod log;
 mod metrics;
 mod name;
+mod page;
 mod patience;
 mod pools;
 mod problem;

@@ -69,10 +69,10 @@ impl Reply {
         }
         match reply.status {
             StatusCode::METHOD_NOT_ALLOWED => {
-                let allowed = if endpoint == "progress" {
-                    "GET, HEAD, POST"
-                } else {
-                    "GET, HEAD"
+                let allowed = match endpoint {
+                    "progress" | "login" => "GET, HEAD, POST",
+                    "logout" => "POST",
+                    _ => "GET, HEAD",
                 };
                 reply.headers.push((ALLOW, allowed.into()));
             }

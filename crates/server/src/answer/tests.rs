@@ -80,10 +80,14 @@ async fn no_made_up_request_gets_what_it_should_not() {
         "%zz",
         "a",
         "healthz",
+        "explain/",
+        "login",
+        "logout",
     ];
     let accepts = [
         "",
         "*/*",
+        "text/html",
         "application/vnd.coreos.ignition+json;version=3.4.0",
         ";;,,=/",
         "é/\u{1f980}",
@@ -110,9 +114,13 @@ async fn no_made_up_request_gets_what_it_should_not() {
         let body = http_body_util::Empty::<&[u8]>::new();
         let reply = answer(&site, &request, body, ([127, 0, 0, 1], 1).into()).await;
         let is_right = match reply.status.as_u16() {
-            200 => matches!(request.uri.path(), "/config/p" | "/healthz"),
+            200 => {
+                let page = ["/config/p", "/healthz", "/explain/p", "/"];
+                page.contains(&request.uri.path()) && request.method != Method::POST
+            }
+            303 => matches!(request.uri.path(), "/login" | "/logout"),
             404 => request.method != Method::POST,
-            405 => request.method == Method::POST,
+            405 => request.method == Method::POST || request.uri.path() == "/logout",
             _ => false,
         };
         assert!(is_right, "{path}: {reply:?}");

@@ -68,6 +68,11 @@ impl Client {
         Self::new(self.address, authority)
     }
 
+    /// Returns the address of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("https://{}{path}", self.address)
+    }
+
     /// Connects without securing anything.
     pub(crate) fn plain(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();

@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod browser;
 mod changes;
 mod client;
 mod cluster;
 mod faults;
 mod keep;
+mod page;
 mod progress;
 mod recorded;
 mod table;

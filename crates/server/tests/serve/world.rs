@@ -118,6 +118,11 @@ impl World {
         std::fs::remove_dir_all(self.path(name)).unwrap();
     }
 
+    /// Removes a file.
+    pub(crate) fn remove_file(&self, name: &str) {
+        std::fs::remove_file(self.path(name)).unwrap();
+    }
+
     /// Makes a new authority and a certificate by it, and returns a client that trusts only that.
     pub(crate) fn certify_again(&self) -> Client {
         let authority = certify(&self.folder);
