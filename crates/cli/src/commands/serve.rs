@@ -19,7 +19,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     #[arg(required_unless_present = "cluster", conflicts_with = "cluster")]
     pools: Option<PathBuf>,
-    /// Serve the MachineConfigPools of a Kubernetes cluster, as they change
+    /// Serve the pools of a Kubernetes cluster, as they change
     #[arg(long)]
     cluster: bool,
     /// The kubeconfig for the cluster that is served from [default: this pod's service account]
