@@ -21,14 +21,14 @@ const AT_ONCE: Duration = Duration::from_secs(20);
 const BEGINS: Duration = Duration::from_secs(30);
 
 /// Fetches what a pointer config names, and writes all of it below a root of its own.
-const FIRST_BOOT: &str = r#"
+const FIRST_BOOT: &str = r"
 here=/var/tmp/$1
 for stage in fetch files; do
     IGNITION_CONFIG_FILE=$here/pointer.ign IGNITION_SYSTEM_CONFIG_DIR=/nowhere \
         /usr/local/bin/ignition -platform file -stage $stage -root $here/root -log-to-stdout \
         -config-cache $here/config -state-file $here/state -neednet $here/neednet || exit 3
 done
-"#;
+";
 
 /// Assets, the pools that were rendered from them, and a machine that shall join.
 pub(crate) struct Joining {
@@ -302,11 +302,12 @@ fn ignition_stops_where_asking_again_is_pointless_and_waits_where_it_is_not() {
     assert!(boot.wait().unwrap().success());
     joining.has_booted("late", "worker");
     let statuses = server.statuses();
-    let (last, before) = statuses.split_last().unwrap();
-    assert_eq!(*last, 200);
+    let (newest, before) = statuses.split_last().unwrap();
+    assert_eq!(*newest, 200);
     assert!(before.iter().all(|status| *status == 511), "{statuses:?}");
 }
 
 fn percent_encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes()
+        .fold(String::new(), |text, byte| format!("{text}%{byte:02X}"))
 }
