@@ -76,11 +76,11 @@ fn ignition_writes_what_a_layered_machine_needs_and_every_path_is_listed() {
     joining
         .node
         .sh(&format!("systemctl --root={root} preset {units}"));
-    let made: BTreeSet<String> = found(&joining, root)
+    let enabled: BTreeSet<String> = found(&joining, root)
         .difference(&on_disk)
         .cloned()
         .collect();
-    assert_eq!(made, links);
+    assert_eq!(enabled, links);
     let errors = joining.node.sh(&format!(
         "cd {root}/etc/systemd/system && systemd-analyze verify --man=no {units} 2>&1 | \
          grep -vE 'not executable|Unit .* not found' || true"
