@@ -1,5 +1,7 @@
 //! By what a client proves itself: the header that machines send, or the cookie of a browser.
 
+use std::fmt;
+
 use hyper::header::{AUTHORIZATION, COOKIE, HeaderMap};
 
 /// The cookie; browsers take one of this name only over TLS, from this host and for all of it.
@@ -8,7 +10,7 @@ const NAME: &str = "__Host-bootlace";
 const RULES: &str = "Path=/; Secure; HttpOnly; SameSite=Strict";
 
 /// What a client proves itself by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Credentials {
     /// Nothing.
     None,
@@ -47,6 +49,18 @@ pub(crate) fn credentials(headers: &HeaderMap) -> Credentials {
         (None, _) => Credentials::None,
         (Some(token), None) => Credentials::Token(token),
         (Some(_), Some(_)) => Credentials::TooMuch,
+    }
+}
+
+impl fmt::Debug for Credentials {
+    /// Says of which kind they are, and nothing of what they are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Header(_) => "Header",
+            Self::Token(_) => "Token",
+            Self::TooMuch => "TooMuch",
+        })
     }
 }
 

@@ -171,8 +171,13 @@ pub(super) fn redacted(text: &str) -> (String, usize) {
     // Lines that are indented deeper than a hidden value belong to it.
     let mut hidden_below: Option<usize> = None;
     for line in text.split_inclusive('\n') {
-        let is_empty = line.trim().is_empty();
-        if hidden_below.is_some_and(|indent| is_empty || indentation(line) > indent) {
+        if line.trim().is_empty() {
+            shown.push_str(line);
+            continue;
+        }
+        if hidden_below.is_some_and(|indent| indentation(line) > indent) {
+            let end = if line.ends_with('\n') { "\n" } else { "" };
+            shown.extend([&line[..indentation(line)], HIDDEN, end]);
             continue;
         }
         hidden_below = None;

@@ -119,6 +119,11 @@ impl Browser {
 
     /// Asks for something and waits for the answer.
     pub(crate) fn call(&mut self, method: &str, parameters: &Value) -> Value {
+        let answer = self.try_call(method, parameters);
+        answer.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn try_call(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
         self.last += 1;
         let id = self.last;
         let mut message = json!({"id": id, "method": method, "params": parameters});
@@ -137,8 +142,10 @@ impl Browser {
                 Err(RecvTimeoutError::Disconnected) => panic!("the browser ended at {method}"),
             };
             if message["id"] == id {
-                assert!(message.get("error").is_none(), "{method}: {message}");
-                return message["result"].clone();
+                return match message.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(message["result"].clone()),
+                };
             }
             self.events.push(message);
         }
@@ -163,7 +170,12 @@ impl Browser {
         let guarded = format!(
             "(() => {{ try {{ return Boolean({expression}) }} catch {{ return false }} }})()"
         );
-        while self.value(&guarded) != true {
+        let asked = json!({"expression": guarded, "returnByValue": true});
+        // A page that is just going away answers with an error.
+        let holds = |answer: Result<Value, Value>| {
+            answer.is_ok_and(|answer| answer["result"]["value"] == true)
+        };
+        while !holds(self.try_call("Runtime.evaluate", &asked)) {
             if Instant::now() >= end {
                 let text = self.value("document.body.innerText");
                 panic!("in vain: {expression}\n{text}\n{:#?}", self.complaints());

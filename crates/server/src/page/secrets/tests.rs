@@ -81,8 +81,9 @@ fn values_are_hidden_by_their_names() {
         ),
         (
             "  passphrase: abc\n    def\n  b: c\n",
-            "  passphrase:(hidden)\n  b: c\n",
+            "  passphrase:(hidden)\n    (hidden)\n  b: c\n",
         ),
+        ("A_KEY=abc\n\n[Service]\n", "A_KEY=(hidden)\n\n[Service]\n"),
         (
             "secret:\n- abc",
             "secret:(hidden)\n(hidden: the rest, which may belong to it)\n",

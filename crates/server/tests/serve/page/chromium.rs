@@ -26,8 +26,14 @@ fn config() -> Value {
 
 fn log_in(browser: &mut Browser, world: &World, token: &str) {
     browser.open(&world.client.url("/"));
-    browser.until("document.activeElement.name === 'token'");
+    enter(browser, token);
+}
+
+/// Types a token into the form, where the cursor is already.
+fn enter(browser: &mut Browser, token: &str) {
+    browser.until("document.readyState === 'complete' && document.activeElement.name === 'token'");
     browser.types(token);
+    browser.until(&format!("document.activeElement.value === '{token}'"));
     browser.presses("Enter", 13);
 }
 
@@ -50,8 +56,7 @@ fn people_log_in_and_see_pools_and_machines() {
         "{refusals:#?}"
     );
     browser.events.clear();
-    browser.types("worker-token");
-    browser.presses("Enter", 13);
+    enter(&mut browser, "worker-token");
     browser
         .until("document.querySelector('[data-pool=worker] .pill').innerText.includes('served')");
     browser.until("document.querySelector('#stream').innerText === 'live'");
@@ -72,6 +77,7 @@ fn people_log_in_and_see_pools_and_machines() {
         Value::Null
     );
     a_pool_is_explained(&mut browser);
+    what_changes_is_offered(&mut browser, &world);
     machines_come_and_fall_silent(&mut browser, &world);
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:#?}");
@@ -114,13 +120,29 @@ fn a_pool_is_explained(browser: &mut Browser) {
     assert_eq!(text, "hello from the config\n<b>not markup</b>");
     browser.clicks("details[data-name='/etc/private'] summary");
     browser.until("document.querySelector(\"details[data-name='/etc/private'] .withheld\").innerText.includes('not everybody on the machine may read it')");
-    browser.clicks("details[data-name='hello.service'] summary");
+    // Keys do what clicks do.
+    browser.value("document.querySelector(\"details[data-name='hello.service'] summary\").focus()");
+    browser.presses("Enter", 13);
     browser.until("document.querySelector(\"details[data-name='hello.service'] pre\").innerText.includes('A_TOKEN=(hidden)')");
     browser.clicks("[data-pool=worker] fieldset label:nth-of-type(2)");
     browser.until("document.querySelector(\"details[data-name='bootlace-pull.service']\")");
     browser.until("document.querySelector('[data-pool=worker] .parts').innerText.includes('Left to the image')");
     let text = browser.value("document.documentElement.outerHTML");
     assert!(!text.as_str().unwrap().contains("topsecret"));
+}
+
+/// What somebody reads stays until they ask for what is served now.
+fn what_changes_is_offered(browser: &mut Browser, world: &World) {
+    let changed = config()
+        .to_string()
+        .replace("hello.service", "changed.service");
+    world.replace("pools/machine-configs/rendered-1.yaml", &changed);
+    browser
+        .until("document.querySelector('.parts').innerText.includes('The pool has changed since')");
+    let text = browser.value("document.querySelector('.parts').innerText");
+    assert!(text.as_str().unwrap().contains("hello.service"), "{text}");
+    browser.clicks(".parts [role=status] button");
+    browser.until("document.querySelector('.parts').innerText.includes('changed.service')");
 }
 
 fn machines_come_and_fall_silent(browser: &mut Browser, world: &World) {
@@ -142,7 +164,6 @@ fn machines_come_and_fall_silent(browser: &mut Browser, world: &World) {
     ] {
         assert!(row.contains(part), "{part} is not in {row}");
     }
-    assert!(!row.contains("stalled"), "{row}");
     browser.until(&format!("{ROW}.innerText.includes('stalled')"));
     browser.until("document.querySelector('#counts').innerText.includes('1 stalled')");
     let report = r#"{"node": "node-1", "phase": "done"}"#;
@@ -153,6 +174,8 @@ fn machines_come_and_fall_silent(browser: &mut Browser, world: &World) {
     browser.until(&format!(
         "{ROW}.innerText.includes('done ✓') || {ROW}.innerText.includes('done✓')"
     ));
+    let row = browser.value(&format!("{ROW}.innerText"));
+    assert!(!row.as_str().unwrap().contains("stalled"), "{row}");
     assert_eq!(
         browser.value("window.stays"),
         true,
@@ -272,4 +295,6 @@ fn a_server_that_goes_away_is_noticed() {
     world.end();
     browser.until("document.querySelector('#stream').innerText.includes('connection lost')");
     browser.until("document.querySelector('#ready').innerText.includes('cannot be reached')");
+    browser.looks(1400, 1000, "light");
+    super::keep_picture("lost.png", &browser.picture());
 }
