@@ -60,6 +60,25 @@ pub(crate) struct Node {
     pub(crate) stalled: bool,
 }
 
+/// Whose machines somebody may see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Those of all pools.
+    All,
+    /// Those of these pools.
+    Of(Vec<Name>),
+}
+
+impl Seen {
+    /// Tells whether the machines of a pool may be seen.
+    fn sees(&self, pool: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(pools) => pools.iter().any(|name| name.as_str() == pool),
+        }
+    }
+}
+
 /// A change that readers are told of.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
@@ -134,13 +153,10 @@ impl Progress {
         self.note(pool, report, source, now);
     }
 
-    /// Returns where everybody is, or those of a pool.
-    pub(crate) fn list(&self, pool: Option<&Name>, now: Timestamp) -> Vec<Node> {
+    /// Returns where everybody is whom one may see.
+    pub(crate) fn list(&self, seen: &Seen, now: Timestamp) -> Vec<Node> {
         let nodes = self.nodes();
-        let nodes = nodes.values().filter(|node| {
-            let pool = pool.map(Name::as_str);
-            pool.is_none_or(|pool| pool == node.pool)
-        });
+        let nodes = nodes.values().filter(|node| seen.sees(&node.pool));
         let nodes = nodes.cloned().map(|mut node| {
             node.stalled = self.is_stalled(&node, now);
             node

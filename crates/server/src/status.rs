@@ -4,6 +4,7 @@ use bootlace_ignition::Version;
 use serde_json::{Map, Value, json};
 
 use crate::cache::View;
+use crate::progress::Seen;
 use crate::reply::Reply;
 use crate::site::{Gate, Site};
 use crate::{accept, disk};
@@ -76,7 +77,7 @@ pub(crate) async fn status(site: &Site) -> Reply {
         "connections": site.metrics.connections(),
         "audit": {"lost": site.audit.lost()},
         "stalls_after_seconds": site.progress.stalls_after().as_secs(),
-        "nodes": site.progress.list(None, now),
+        "nodes": site.progress.list(&Seen::All, now),
         "pools": pools(site).await,
     });
     let body = serde_json::to_vec_pretty(&body).unwrap_or_default();
@@ -141,6 +142,6 @@ pub(crate) fn metrics(site: &Site) -> Reply {
             insecure(site).len() as u64,
         ),
     ]);
-    crate::metrics::nodes(&mut text, &site.progress.list(None, disk::now()));
+    crate::metrics::nodes(&mut text, &site.progress.list(&Seen::All, disk::now()));
     Reply::new("metrics", "text/plain; version=0.0.4; charset=utf-8", text)
 }

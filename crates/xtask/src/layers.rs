@@ -91,8 +91,8 @@ const LAYERS: &[Layer] = &[
         name: "bootlace-server",
         may_use: Some(&["bootlace-model", "bootlace-ignition"]),
         tests_may_use: &[],
-        never: &["kube"],
-        because: "the server hands out what lies in folders, and knows nothing of runs",
+        never: &[],
+        because: "the server hands out what lies in folders and clusters, and knows nothing of runs",
     },
     Layer {
         name: "bootlace",

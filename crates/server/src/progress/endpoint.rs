@@ -10,7 +10,7 @@ use hyper::StatusCode;
 use hyper::body::Body;
 use hyper::header::{ACCEPT, HeaderMap};
 
-use super::{Events, Report};
+use super::{Events, Report, Seen};
 use crate::disk;
 use crate::name::Name;
 use crate::problem::{Kind, Problem};
@@ -112,20 +112,20 @@ fn pool_of(site: &Site, bearer: &Bearer, named: Option<&str>) -> Result<Name, Pr
 
 /// Tells where machines are: as a stream of events, or once, to whoever asks for JSON.
 pub(crate) fn tell(site: &Arc<Site>, bearer: &Bearer, headers: &HeaderMap) -> Reply {
-    let pool = match site.gate.tokens() {
-        Some(_) if !bearer.sees_all => bearer.pools.first().cloned(),
-        _ => None,
+    let seen = match site.gate.tokens() {
+        Some(_) if !bearer.sees_all => Seen::Of(bearer.pools.clone()),
+        _ => Seen::All,
     };
     let accept = headers
         .get(ACCEPT)
         .map(hyper::header::HeaderValue::as_bytes);
     let wants_json = accept.is_some_and(|accept| accept.starts_with(b"application/json"));
     if wants_json {
-        let nodes = site.progress.list(pool.as_ref(), disk::now());
+        let nodes = site.progress.list(&seen, disk::now());
         let body = serde_json::json!({ "nodes": nodes });
         return Reply::new(ENDPOINT, "application/json", body.to_string());
     }
-    let Some(events) = Events::begin(site, pool) else {
+    let Some(events) = Events::begin(site, seen) else {
         let detail = "too many read along already, or the server is about to end";
         let problem = Problem::new(Kind::NotReady, detail, "ask again later");
         return Reply::problem(ENDPOINT, &problem.retry_after(5));

@@ -11,14 +11,16 @@ use hyper::body::{Body, Frame};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::{Change, Node};
+use super::{Change, Node, Seen};
 use crate::disk;
-use crate::name::Name;
 use crate::site::Site;
 
 /// How often a line is sent when nothing happens, so that whoever reads knows that all is well, and a
 /// reader that is gone is noticed.
 const PULSE: Duration = Duration::from_secs(15);
+/// How long a stream lasts. A reader that comes back must show a token again, and one whose token is
+/// not valid any more cannot.
+const LASTS: Duration = Duration::from_mins(5);
 /// After how many milliseconds a browser connects again.
 const AGAIN: u32 = 2_000;
 
@@ -30,13 +32,13 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Begins a stream: where everybody is, then each change; of one pool alone, or of all. None if
-    /// the server is about to end, or too many read already.
-    pub(crate) fn begin(site: &Arc<Site>, pool: Option<Name>) -> Option<Self> {
+    /// Begins a stream: where everybody is whom one may see, then each change. None if the server is
+    /// about to end, or too many read already.
+    pub(crate) fn begin(site: &Arc<Site>, seen: Seen) -> Option<Self> {
         let place = Arc::clone(&site.readers).try_acquire_owned().ok()?;
         let changes = site.progress.follow()?;
         let (sender, lines) = mpsc::channel(8);
-        tokio::spawn(pump(Arc::clone(site), pool, changes, sender));
+        tokio::spawn(pump(Arc::clone(site), seen, changes, sender));
         Some(Self {
             lines,
             _place: place,
@@ -47,18 +49,15 @@ impl Events {
 /// Hands changes on until the reader is gone or the server ends.
 async fn pump(
     site: Arc<Site>,
-    pool: Option<Name>,
+    seen: Seen,
     mut changes: tokio::sync::broadcast::Receiver<Change>,
     sender: mpsc::Sender<Bytes>,
 ) {
     let snapshot = || {
-        let nodes = site.progress.list(pool.as_ref(), disk::now());
+        let nodes = site.progress.list(&seen, disk::now());
         all(&nodes)
     };
-    let is_ours = |change: &Change| {
-        let pool = pool.as_ref().map(Name::as_str);
-        pool.is_none_or(|pool| pool == change.pool)
-    };
+    let end = tokio::time::Instant::now() + LASTS;
     let mut line = Some(format!("retry: {AGAIN}\n{}", snapshot()));
     loop {
         if let Some(line) = line.take()
@@ -73,9 +72,10 @@ async fn pump(
                 continue;
             }
             () = sender.closed() => return,
+            () = tokio::time::sleep_until(end) => return,
         };
         line = match change {
-            Ok(change) if is_ours(&change) => {
+            Ok(change) if seen.sees(&change.pool) => {
                 Some(format!("event: node\ndata: {}\n\n", change.text))
             }
             Ok(_) => None,
