@@ -10,11 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use serde::Serialize;
 
 /// How many lines may wait to be written.
 const WAITING: usize = 10_000;
+/// For how long lines are gathered.
+const MOMENT: Duration = Duration::from_millis(5);
+/// How much is written at a time, about.
+const LARGEST_WRITE: usize = 64 << 10;
 /// The longest text of a client that is written.
 const LONGEST: usize = 256;
 
@@ -86,13 +91,13 @@ impl Audit {
     /// Takes a line; it is lost if too many wait.
     pub(crate) fn note(&self, line: &Line) {
         let Ok(mut text) = serde_json::to_vec(line) else {
-            return self.state.lose("a line cannot be written as JSON");
+            return self.state.lose(1, "a line cannot be written as JSON");
         };
         text.push(b'\n');
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = lines.as_ref().map(|lines| lines.try_send(text));
         if !matches!(taken, Some(Ok(()))) {
-            self.state.lose("too many lines wait to be written");
+            self.state.lose(1, "too many lines wait to be written");
         }
     }
 
@@ -124,8 +129,8 @@ impl Audit {
 }
 
 impl State {
-    fn lose(&self, why: &str) {
-        self.lost.fetch_add(1, Ordering::Relaxed);
+    fn lose(&self, count: u64, why: &str) {
+        self.lost.fetch_add(count, Ordering::Relaxed);
         let mut said = self.why.lock().unwrap_or_else(PoisonError::into_inner);
         why.clone_into(&mut said);
         self.fails.store(true, Ordering::Relaxed);
@@ -142,15 +147,25 @@ fn append(path: &Path) -> io::Result<File> {
     options.append(true).create(true).mode(0o600).open(path)
 }
 
+/// Writes lines together with those that come within a moment: to wake this thread for each of
+/// thousands a second would cost more than to answer them.
 fn write(mut output: Box<dyn Write + Send>, lines: &Receiver<Vec<u8>>, state: &State) {
     let mut is_torn = false;
-    for line in lines {
-        // What was left of a line on a full disk must not swallow the next.
-        let text = if is_torn {
-            [b"\n", &line[..]].concat()
-        } else {
-            line
-        };
+    while let Ok(first) = lines.recv() {
+        pause();
+        let mut text = Vec::new();
+        if is_torn {
+            // What was left of a line on a full disk must not swallow the next.
+            text.push(b'\n');
+        }
+        let mut count = 1;
+        text.extend(first);
+        while text.len() < LARGEST_WRITE
+            && let Ok(line) = lines.try_recv()
+        {
+            text.extend(line);
+            count += 1;
+        }
         match output.write_all(&text) {
             Ok(()) => {
                 is_torn = false;
@@ -158,10 +173,18 @@ fn write(mut output: Box<dyn Write + Send>, lines: &Receiver<Vec<u8>>, state: &S
             }
             Err(error) => {
                 is_torn = true;
-                state.lose(&error.to_string());
+                state.lose(count, &error.to_string());
             }
         }
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a thread of its own, for which nobody waits"
+)]
+fn pause() {
+    std::thread::sleep(MOMENT);
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ use crate::turn::{Noted, Turn};
 const MOST_CONNECTIONS: usize = 10_000;
 /// How long a client may take to secure its connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How much of an answer is encrypted ahead of what the client has taken.
+const AHEAD: usize = 128 << 10;
 /// How long a connection may be idle.
 const IDLE: Duration = Duration::from_mins(1);
 /// How large the head of a request may be.
@@ -144,7 +146,9 @@ async fn connection(
 /// Secures a connection; none if the client cannot, or takes too long.
 async fn secure(acceptor: TlsAcceptor, stream: TcpStream) -> Option<Box<TlsStream<TcpStream>>> {
     let secured = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
-    Some(Box::new(secured.ok()?.ok()?))
+    let mut secured = Box::new(secured.ok()?.ok()?);
+    secured.get_mut().1.set_buffer_limit(Some(AHEAD));
+    Some(secured)
 }
 
 /// Answers requests until none is under way. Hyper holds twice eight kilobytes for each connection as
