@@ -72,9 +72,10 @@ fn relabelled(state: &NodeState, like: &NodeState) -> NodeState {
     }
 }
 
-/// Tells whether a folder or a link is what an earlier undo made of it before it was cut off.
+/// Tells whether a folder, a link, a pipe or a socket is what an earlier undo made of it before it was
+/// cut off.
 fn is_on_the_way(deed: &Deed, before: &NodeState, after: Option<&Node>, now: &NodeState) -> bool {
-    use NodeState::{Directory, File, Link};
+    use NodeState::{Directory, File, Link, Special};
     match (before, now) {
         (File { digest: was, .. }, File { digest: is, .. })
             if deed.effect.kind == EffectKind::SetAttributes =>
@@ -83,6 +84,7 @@ fn is_on_the_way(deed: &Deed, before: &NodeState, after: Option<&Node>, now: &No
         }
         (Directory { .. }, Directory { .. }) => true,
         (Link { target: was, .. }, Link { target: is, .. }) => was == is,
+        (Special { kind: was, .. }, Special { kind: is, .. }) => was == is,
         (_, Directory { .. }) => after.is_some_and(|after| matches!(after.state, Directory { .. })),
         _ => false,
     }
