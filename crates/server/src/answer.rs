@@ -65,7 +65,7 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
         "logout" => page::logout(request),
         "explain" => page::explain(site, request, source).await,
         _ => match asked_for(path) {
-            Some((view, pool)) => config(site, view, &pool, &request.headers, source).await,
+            Some((view, pool)) => config(site, view, &pool, request, source).await,
             None => nowhere(endpoint),
         },
     }
@@ -150,9 +150,10 @@ async fn config(
     site: &Site,
     view: View,
     pool: &Name,
-    headers: &HeaderMap,
+    request: &Parts,
     source: SocketAddr,
 ) -> Reply {
+    let headers = &request.headers;
     let (mut verdict, bearer) = judge(site, Some(pool), headers, &page::header(headers));
     let is_unknown = || {
         let pools = site.cache.pools().list();
@@ -168,6 +169,7 @@ async fn config(
     };
     if let Some(node) = &bearer.node
         && reply.status == StatusCode::OK
+        && request.method == Method::GET
     {
         site.progress
             .fetched(pool, node, source.ip().to_string(), disk::now());

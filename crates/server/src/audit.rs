@@ -16,6 +16,8 @@ use serde::Serialize;
 
 /// How many lines may wait to be written.
 const WAITING: usize = 10_000;
+/// How long is waited for the last lines to be written.
+const CLOSES: Duration = Duration::from_secs(2);
 /// For how long lines are gathered.
 const MOMENT: Duration = Duration::from_millis(5);
 /// How much is written at a time, about.
@@ -122,8 +124,11 @@ impl Audit {
         drop(self.lines.lock().map(|mut lines| lines.take()));
         let thread = self.thread.lock().map(|mut thread| thread.take());
         if let Ok(Some(thread)) = thread {
-            // A thread that panicked has lost its lines, and nobody is left to be told.
-            drop(thread.join());
+            // Who does not take the last lines must not keep the server from ending.
+            let end = std::time::Instant::now() + CLOSES;
+            while !thread.is_finished() && std::time::Instant::now() < end {
+                pause();
+            }
         }
     }
 }
@@ -144,7 +149,12 @@ impl State {
 fn append(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = File::options();
-    options.append(true).create(true).mode(0o600).open(path)
+    options
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(crate::disk::NONBLOCK)
+        .open(path)
 }
 
 /// Writes lines together with those that come within a moment: to wake this thread for each of

@@ -24,6 +24,8 @@ use crate::tokens::hex;
 
 /// How often files are read again that change all the time.
 const ATTEMPTS: usize = 60;
+/// How often a pool that was served is looked for again when it is gone.
+const REPLACED_WITHIN: usize = 25;
 /// How long is waited for a file to settle.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long after its last change a file counts as whole.
@@ -79,6 +81,8 @@ type Slot = tokio::sync::Mutex<Option<Kept>>;
 enum Made {
     /// An answer, and what it came from.
     Settled(Answer, Vec<Mark>),
+    /// An answer that may be another one in a moment.
+    Passing(Problem),
     /// There is no such pool.
     Unknown,
     /// The files change all the time.
@@ -121,7 +125,8 @@ impl Cache {
         {
             return kept.answer.clone();
         }
-        match self.make(pool, view, version).await {
+        let was_served = kept.is_some();
+        match self.make(pool, view, version, was_served).await {
             Made::Settled(answer, marks) => {
                 *kept = Some(Kept {
                     marks,
@@ -129,6 +134,7 @@ impl Cache {
                 });
                 answer
             }
+            Made::Passing(problem) => Err(problem),
             Made::Unsettled => match kept.as_ref().map(|kept| &kept.answer) {
                 // A state that was whole is better than none, and than half of a new one.
                 Some(Ok(served)) => Ok(Arc::clone(served)),
@@ -143,13 +149,23 @@ impl Cache {
     }
 
     /// Renders, until it came from what did not change meanwhile.
-    async fn make(&self, pool: &Name, view: View, version: Version) -> Made {
-        for _ in 0..ATTEMPTS {
+    async fn make(&self, pool: &Name, view: View, version: Version, was_served: bool) -> Made {
+        for attempt in 0..ATTEMPTS {
             let Some(reading) = self.read(pool).await else {
                 return Made::Unsettled;
             };
-            if matches!(reading.source, Err(Unservable::Unknown)) {
-                return Made::Unknown;
+            match &reading.source {
+                // Somebody may be replacing the file of a pool that was served a moment ago, and a
+                // machine that is told that there is no such pool gives up for good.
+                Err(Unservable::Unknown) if was_served && attempt < REPLACED_WITHIN => {
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+                Err(Unservable::Unknown) => return Made::Unknown,
+                Err(error @ Unservable::Unreadable { .. }) => {
+                    return Made::Passing(unservable(pool, error.clone()));
+                }
+                _ => {}
             }
             let Reading { marks, source } = reading;
             if is_settled(&marks, SETTLES) && self.pools.still_holds(&marks) {
@@ -246,7 +262,9 @@ fn inexpressible(pool: &Name, version: Version, reasons: &[String]) -> Problem {
 
 fn unservable(pool: &Name, error: Unservable) -> Problem {
     let (place, reason) = match error {
-        Unservable::Broken { place, reason } => (place, reason),
+        Unservable::Broken { place, reason } | Unservable::Unreadable { place, reason } => {
+            (place, reason)
+        }
         Unservable::Unknown => ("pools".into(), "there is no such pool".into()),
     };
     let pool = pool.as_str();

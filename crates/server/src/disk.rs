@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +10,10 @@ use jiff::Timestamp;
 
 /// No file that is read here is larger in earnest.
 const LARGEST: u64 = 64 << 20;
+
+/// Does not wait for whoever is at the other end of a pipe.
+#[expect(clippy::cast_possible_wrap, reason = "the flag is a small number")]
+pub(crate) const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 
 /// By what the states of a file are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +56,9 @@ impl Fingerprint {
     reason = "this server lives beside the engine and its port, and only reads"
 )]
 pub(crate) fn read(path: &Path) -> io::Result<(Vec<u8>, Fingerprint)> {
-    let mut file = File::open(path)?;
+    // A pipe would keep us waiting for whoever writes into it.
+    let mut options = File::options();
+    let mut file = options.read(true).custom_flags(NONBLOCK).open(path)?;
     let before = file.metadata()?;
     if !before.is_file() {
         return Err(io::Error::other("it is not a regular file"));

@@ -82,11 +82,14 @@ pub(crate) fn content(
         }
         Err(error) => {
             marks.push(Mark::File(path.to_owned(), Fingerprint::look(path)));
-            if error.kind() == io::ErrorKind::NotFound {
+            let is_missing = error.kind() == io::ErrorKind::NotFound;
+            if is_missing && path.symlink_metadata().is_err() {
                 return Ok(None);
             }
-            let reason = format!("it cannot be read: {error}");
-            Err(Unservable::broken(shown, reason))
+            Err(Unservable::Unreadable {
+                place: shown.to_owned(),
+                reason: format!("it cannot be read: {error}"),
+            })
         }
     }
 }

@@ -9,7 +9,7 @@
 //! | `progress` | who is where |
 //! | `answer`, `reply`, `status`, `metrics` | from a request to its answer |
 //! | `page` | what people see: what is served, explained, and who is where |
-//! | `listen`, `bare`, `patience`, `turn`, `stop` | connections, and how they end |
+//! | `listen`, `shares`, `bare`, `patience`, `turn`, `stop` | connections, and how they end |
 //! | `site`, `server` | everything together |
 
 mod accept;
@@ -34,6 +34,7 @@ mod reload;
 mod rendered;
 mod reply;
 mod server;
+mod shares;
 mod site;
 mod source;
 mod status;

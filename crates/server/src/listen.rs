@@ -27,12 +27,15 @@ use crate::disk;
 use crate::log::Log;
 use crate::patience::{Patience, Whole};
 use crate::reply::Sent;
+use crate::shares::Shares;
 use crate::site::Site;
 use crate::stop::Stop;
 use crate::turn::{Noted, Turn};
 
 /// How many connections there may be; more wait until one ends.
 const MOST_CONNECTIONS: usize = 10_000;
+/// How many of them one source may have.
+const MOST_OF_ONE: usize = 7_500;
 /// How long a client may take to secure its connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How much of an answer is encrypted ahead of what the client has taken.
@@ -58,6 +61,7 @@ pub(crate) async fn serve(
 ) {
     let acceptor = TlsAcceptor::from(tls);
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let shares = Shares::new(MOST_OF_ONE);
     loop {
         let accepted = async {
             // The semaphore is never closed.
@@ -70,10 +74,15 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((stream, peer)) => {
+                let Some(share) = shares.take(peer.ip()) else {
+                    // Hung up on: one source must not keep all others out.
+                    site.metrics.handshake_failed();
+                    continue;
+                };
                 let (site, acceptor, stop) = (Arc::clone(&site), acceptor.clone(), stop.clone());
                 tokio::spawn(async move {
                     connection(site, acceptor, stream, peer, &stop).await;
-                    drop(place);
+                    drop((place, share));
                 });
             }
             Err(error) => {

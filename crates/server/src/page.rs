@@ -8,7 +8,7 @@ mod assets;
 mod cookie;
 mod explain;
 mod explained;
-mod secrets;
+pub(crate) mod secrets;
 
 pub(crate) use cookie::{Credentials, credentials, header};
 pub(crate) use explain::explain;

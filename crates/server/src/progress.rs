@@ -20,8 +20,9 @@ use tokio::sync::broadcast;
 use self::report::Report;
 use crate::name::Name;
 
-/// How many machines are remembered; of more, those that were silent for longest are forgotten.
-const MOST_NODES: usize = 10_000;
+/// How many machines of a pool are remembered; of more, those that are done, and then those that were
+/// silent for longest, are forgotten.
+const MOST_NODES: usize = 5_000;
 /// How many changes may wait for a reader that is slow; it gets everything anew afterwards.
 const WAITING: usize = 256;
 /// The phase of a machine that has got to its end.
@@ -132,12 +133,11 @@ impl Progress {
         };
         self.tell(&node);
         nodes.insert(key, node);
-        while nodes.len() > MOST_NODES {
-            let silent = nodes.iter().min_by_key(|(_, node)| node.last);
-            let Some(key) = silent.map(|(key, _)| key.clone()) else {
-                break;
-            };
-            nodes.remove(&key);
+        let of_pool = || nodes.values().filter(|node| node.pool == pool.as_str());
+        if of_pool().count() > MOST_NODES {
+            let forgotten = of_pool().min_by_key(|node| (node.phase != DONE, node.last));
+            let forgotten = forgotten.map(|node| (node.pool.clone(), node.name.clone()));
+            forgotten.and_then(|key| nodes.remove(&key));
         }
     }
 

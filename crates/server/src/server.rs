@@ -23,6 +23,9 @@ use crate::tls::{self, Identity};
 use crate::tokens::Tokens;
 use crate::{disk, listen};
 
+/// How long is waited for threads that read files when the server ends.
+const LINGERS: Duration = Duration::from_secs(1);
+
 /// What to serve, where, and to whom.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -191,6 +194,8 @@ pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
         server.greet();
         server.serve(&stop).await
     })?;
+    // Whatever a thread still waits for, such as a disk that is gone, must not keep us from ending.
+    runtime.shutdown_timeout(LINGERS);
     log.say("ended");
     Ok(())
 }

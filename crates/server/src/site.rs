@@ -15,7 +15,7 @@ use crate::tls;
 use crate::tokens::Tokens;
 
 /// How many may read along at a time.
-const MOST_READERS: usize = 256;
+const MOST_READERS: usize = 64;
 
 /// What everything that answers shares.
 #[derive(Debug)]

@@ -48,6 +48,13 @@ pub(crate) struct Source {
 pub(crate) enum Unservable {
     /// There is none of that name.
     Unknown,
+    /// A file cannot be read, which may be over in a moment without a change of the file.
+    Unreadable {
+        /// The file.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// Something is wrong with one of its documents.
     Broken {
         /// The document, as people find it.

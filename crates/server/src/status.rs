@@ -9,6 +9,9 @@ use crate::reply::Reply;
 use crate::site::{Gate, Site};
 use crate::{accept, disk};
 
+/// How many machines anybody is told of, who needs no token for it.
+const MOST_NODES: usize = 1_000;
+
 /// Answers `/readyz`: 200 as long as machines can be served, and everything that is wrong in any case.
 pub(crate) async fn ready(site: &Site) -> Reply {
     let (problems, is_able) = problems(site).await;
@@ -29,6 +32,12 @@ async fn problems(site: &Site) -> (Vec<String>, bool) {
     let mut is_able = true;
     if site.drains() {
         problems.push("the server is about to end".to_owned());
+        is_able = false;
+    }
+    if let Some(tokens) = site.gate.tokens()
+        && tokens.counts(disk::now()).1 == 0
+    {
+        problems.push("no token is valid: nobody can be served".to_owned());
         is_able = false;
     }
     if site.identity.expires() < disk::now() {
@@ -67,6 +76,11 @@ pub(crate) async fn status(site: &Site) -> Reply {
         let (all, valid) = tokens.counts(now);
         json!({"known": all, "valid": valid})
     });
+    // Those who stalled come first: they are the ones that somebody looks for.
+    let mut nodes = site.progress.list(&Seen::All, now);
+    if nodes.len() > MOST_NODES {
+        nodes.sort_by_key(|node| !node.stalled);
+    }
     let body = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "ready": is_able,
@@ -77,7 +91,8 @@ pub(crate) async fn status(site: &Site) -> Reply {
         "connections": site.metrics.connections(),
         "audit": {"lost": site.audit.lost()},
         "stalls_after_seconds": site.progress.stalls_after().as_secs(),
-        "nodes": site.progress.list(&Seen::All, now),
+        "nodes_total": nodes.len(),
+        "nodes": nodes.get(..MOST_NODES).unwrap_or(&nodes),
         "pools": pools(site).await,
     });
     let body = serde_json::to_vec_pretty(&body).unwrap_or_default();

@@ -36,7 +36,7 @@ impl Throttle {
 }
 
 /// Returns what stands for a source: all addresses that one machine may choose from.
-fn network(source: IpAddr) -> IpAddr {
+pub(crate) fn network(source: IpAddr) -> IpAddr {
     match source {
         IpAddr::V4(_) => source,
         IpAddr::V6(address) => match address.to_ipv4_mapped() {

@@ -22,6 +22,8 @@ pub(crate) fn parse(content: &[u8]) -> Result<Value, String> {
         let error = error.without_snippet();
         let line = error.location().map(|at| at.line());
         let what = serde_saphyr::UserMessageFormatter.format_message(error);
+        // What stands behind a colon is from the text, which may be a secret.
+        let what = what.split(':').next().unwrap_or_default();
         let what = what.replace(char::is_control, " ");
         match line {
             Some(line) => format!("line {line} is not YAML: {what}"),
@@ -77,7 +79,11 @@ mod tests {
         assert_eq!(parse(b"a: [1]\n").unwrap()["a"][0], 1);
         let error = parse(b"a: 1\nb: [\n").unwrap_err();
         assert!(error.contains("is not YAML"), "{error}");
-        assert!(parse(b"a: 1\na: 2\n").is_err());
+        let error = parse(b"my-plain-token: 1\nmy-plain-token: 2\n").unwrap_err();
+        assert!(
+            error.contains("line 2") && !error.contains("my-plain"),
+            "{error}"
+        );
         assert!(parse(b"\xff").is_err());
     }
 }

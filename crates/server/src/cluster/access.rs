@@ -39,7 +39,12 @@ pub(crate) async fn connect(access: &ClusterAccess) -> Result<Client, Fault> {
 
 async fn from_kubeconfig(path: &Path) -> Result<Config, Fault> {
     let unusable = |error: KubeconfigError| {
-        Fault::bad_input(format!("the kubeconfig cannot be used: {error}"))
+        let why = match error {
+            // What cannot be read is shown by the reader, and may be a key or a token.
+            KubeconfigError::Parse(_) => "it is not a kubeconfig in YAML".to_owned(),
+            error => error.to_string(),
+        };
+        Fault::bad_input(format!("the kubeconfig cannot be used: {why}"))
             .in_file(path.display().to_string())
             .because("it says where the API server is and who we are")
             .hint("give another one with `--cluster-kubeconfig FILE`")

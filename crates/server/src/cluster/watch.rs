@@ -245,7 +245,7 @@ impl Watcher {
 
     /// Asks the API server again and again whether it is there.
     async fn health(self: Arc<Self>) {
-        let mut answered = disk::now();
+        let mut answered = None;
         loop {
             let why = match Request::get("/version").body(Vec::new()) {
                 Ok(request) => {
@@ -259,11 +259,15 @@ impl Watcher {
                 Err(error) => Some(error.to_string()),
             };
             let trouble = why.map(|why| {
-                format!("the API server has not answered since {answered:.0}: {why}; pools are served as they were then")
+                match answered {
+                    Some(last) => format!("the API server has not answered since {last:.0}: {why}; pools are served as they were then"),
+                    None => format!("the API server has not answered yet: {why}; no pool can be served before it does"),
+                }
             });
             if trouble.is_none() {
-                answered = disk::now();
-                self.forget_failures(answered);
+                let now = disk::now();
+                answered = Some(now);
+                self.forget_failures(now);
             }
             self.told("api", trouble);
             tokio::time::sleep(ASK_AGAIN).await;

@@ -24,7 +24,7 @@ pub(super) fn units(images: &Images, pull_secret: Option<&str>) -> Value {
     ])
 }
 
-/// Pulls the image that holds bootlace, and takes the binary out. Half an hour is enough for any
+/// Pulls the image that holds bootlace, and takes the binary out. Thirty attempts are enough for any
 /// registry that works; after that the failure is to be seen, not hidden in a loop.
 fn pull(images: &Images, pull_secret: Option<&str>) -> String {
     let secret = pull_secret.map_or(String::new(), |path| format!(" --authfile={path}"));
@@ -37,15 +37,15 @@ fn pull(images: &Images, pull_secret: Option<&str>) -> String {
          Wants=network-online.target\n\
          After=network-online.target\n\
          Before={FIRST_BOOT} {waiting}\n\
-         StartLimitIntervalSec=30min\n\
-         StartLimitBurst=60\n\
+         StartLimitIntervalSec=1d\n\
+         StartLimitBurst=30\n\
          \n\
          [Service]\n\
          Type=oneshot\n\
          RemainAfterExit=yes\n\
          Restart=on-failure\n\
          RestartSec=10\n\
-         TimeoutStartSec=10min\n\
+         TimeoutStartSec=3min\n\
          RuntimeDirectory=bootlace\n\
          RuntimeDirectoryPreserve=yes\n\
          EnvironmentFile=-/etc/mco/proxy.env\n\

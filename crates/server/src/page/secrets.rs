@@ -165,7 +165,7 @@ fn is_secret_name(name: &str) -> bool {
 }
 
 /// Hides values by their names, and who asks in URLs; returns how many places are hidden besides.
-pub(super) fn redacted(text: &str) -> (String, usize) {
+pub(crate) fn redacted(text: &str) -> (String, usize) {
     let mut shown = String::with_capacity(text.len());
     let mut count = 0;
     // Lines that are indented deeper than a hidden value belong to it.
@@ -181,15 +181,16 @@ pub(super) fn redacted(text: &str) -> (String, usize) {
             continue;
         }
         hidden_below = None;
+        // First, since a password in a URL may hold anything.
+        let (line, hidden) = without_userinfo(line);
+        let line = line.as_str();
+        count += hidden;
         let Some(at) = secret_value(line) else {
-            let (line, hidden) = without_userinfo(line);
-            shown.push_str(&line);
-            count += hidden;
+            shown.push_str(line);
             continue;
         };
-        let (before, hidden) = without_userinfo(&line[..at]);
-        count += 1 + hidden;
-        shown.push_str(&before);
+        count += 1;
+        shown.push_str(&line[..at]);
         shown.push_str(HIDDEN);
         if goes_on(line, line[at..].trim()) {
             shown.push_str("\n(hidden: the rest, which may belong to it)\n");
@@ -229,10 +230,52 @@ fn secret_value(line: &str) -> Option<usize> {
         (is_followed && !word.contains(['=', ':']) && is_secret_name(word))
             .then_some(end + space.len_utf8())
     });
-    match (assigned, flags.next()) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
+    let found = [assigned, flags.next(), spoken(line)];
+    found.into_iter().flatten().min()
+}
+
+/// Words behind which a secret may stand without any sign between them, as in many formats.
+const SPOKEN: [&str; 6] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "auth_pass",
+];
+
+/// Finds where what follows a word for secrets begins, in a line that is no remark.
+fn spoken(line: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let lower = line.to_ascii_lowercase();
+    let mut begin = 0;
+    for word in lower.split(|c: char| !is_part(c)) {
+        let end = begin + word.len();
+        begin = end + lower[end..].chars().next().map_or(0, char::len_utf8);
+        let is_meant = SPOKEN.iter().any(|meant| word.contains(meant)) || word == "auth";
+        // A path or the name of a file is no secret, and neither is what it is followed by.
+        let before = lower[..end - word.len()].chars().next_back();
+        let after = lower[end..].chars().next();
+        let is_name = before == Some('/') || matches!(after, Some('/' | '.'));
+        if is_meant && !is_name {
+            let has_more = lower[end..].contains(|c: char| c.is_ascii_alphanumeric());
+            let sign = lower[end..].trim_start_matches([' ', '\t', '"', '\'', '\\']);
+            if has_more && sign.starts_with(['=', ':']) && is_secret_name(word) {
+                // That is found by its sign.
+                continue;
+            }
+            let space = usize::from(matches!(after, Some(' ' | '\t')));
+            return match has_more.then_some(end + space) {
+                Some(at) => Some(at),
+                // A remark, a sentence, or a variable that is empty.
+                None if !lower.contains(['=', ':']) => None,
+                None if lower.trim_start().starts_with(['#', ';', '/']) => None,
+                None if lower[end..].trim_end() == "=" => None,
+                None => Some(line.trim_end().len().max(end)),
+            };
+        }
     }
+    None
 }
 
 /// Tells whether a value may go on in the next line.

@@ -101,7 +101,9 @@ fn what_is_broken_is_named_with_its_file() {
     ];
     for (files, expected_file, expected) in rows {
         let (_folder, pools) = folder(files);
-        let Err(Unservable::Broken { place, reason }) = pools.read(&name("p")).source else {
+        let Err(Unservable::Broken { place, reason } | Unservable::Unreadable { place, reason }) =
+            pools.read(&name("p")).source
+        else {
             panic!("{expected} was not found");
         };
         assert_eq!(place, expected_file);

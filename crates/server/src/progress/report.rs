@@ -2,10 +2,12 @@
 
 use serde::Deserialize;
 
+use crate::page::secrets::redacted;
+
 /// The longest name, phase or step.
 const LONGEST_WORD: usize = 253;
 /// The longest cause, in characters; what is longer is cut.
-const LONGEST_CAUSE: usize = 2_000;
+const LONGEST_CAUSE: usize = 500;
 
 /// What a machine told, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,20 +77,13 @@ fn word(field: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What hides behind these words in a cause is a secret more often than not.
-const BEFORE_SECRETS: [&str; 6] = [
-    "bearer ",
-    "basic ",
-    "password=",
-    "password: ",
-    "token=",
-    "token: ",
-];
+/// What hides behind these words in a cause is a secret, whatever it is called.
+const BEFORE_SECRETS: [&str; 2] = ["bearer", "basic"];
 
 /// Makes a text harmless: one line, not too long, and without what looks like a secret.
 fn plain(text: &str) -> String {
-    let text: String = text.chars().take(LONGEST_CAUSE).collect();
-    let mut text = text.replace(|c: char| c.is_control() && c != '\n' && c != '\t', " ");
+    let mut text: String = text.chars().take(LONGEST_CAUSE).collect();
+    text = text.replace(|c: char| c.is_control() || turns_text_around(c), " ");
     if let Some(at) = text.find("PRIVATE KEY-----") {
         text.truncate(at);
         text.push_str("(hidden)");
@@ -96,7 +91,13 @@ fn plain(text: &str) -> String {
     for word in BEFORE_SECRETS {
         text = without_secret(&text, word);
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    redacted(&text).0
+}
+
+/// Tells whether a character makes what follows look like something else.
+fn turns_text_around(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Hides what follows a word, up to the next space.
@@ -105,11 +106,14 @@ fn without_secret(text: &str, word: &str) -> String {
     let mut hidden = String::new();
     let mut rest = 0;
     while let Some(at) = lower[rest..].find(word) {
-        let secret = rest + at + word.len();
-        hidden.push_str(&text[rest..secret]);
-        hidden.push_str("(hidden)");
-        let after = text[secret..].find(|c: char| c.is_whitespace() || "\"',;".contains(c));
-        rest = after.map_or(text.len(), |after| secret + after);
+        let after = rest + at + word.len();
+        let between = |c: char| c.is_whitespace() || "\"':=".contains(c);
+        let secret = text[after..].find(|c: char| !between(c));
+        let secret = secret.map_or(text.len(), |skipped| after + skipped);
+        hidden.push_str(&text[rest..after]);
+        hidden.push_str(" (hidden)");
+        let end = text[secret..].find(|c: char| c.is_whitespace() || "\"',;".contains(c));
+        rest = end.map_or(text.len(), |end| secret + end);
     }
     hidden.push_str(&text[rest..]);
     hidden

@@ -48,22 +48,41 @@ fn a_report_is_read_as_it_is_documented() {
 fn a_cause_is_one_line_without_secrets() {
     for (cause, expected) in [
         ("no route", "no route"),
-        ("a\nb\u{1b}[31m", "a b [31m"),
+        ("a\nb\u{1b}[31m\u{202e}c", "a b [31m c"),
         (
             "GET x: Authorization: Bearer abc.def, 401",
-            "GET x: Authorization: Bearer (hidden), 401",
+            "GET x: Authorization:(hidden)",
         ),
-        ("PASSWORD=hunter2 failed", "PASSWORD=(hidden) failed"),
-        ("token=a token=b", "token=(hidden) token=(hidden)"),
         ("-----BEGIN PRIVATE KEY-----\nMIIE", "-----BEGIN (hidden)"),
     ] {
         let text = serde_json::json!({"node": "n", "phase": "p", "cause": cause}).to_string();
         assert_eq!(report(&text).cause.as_deref(), Some(expected));
     }
+    for cause in [
+        "curl: Bearer  hunter2",
+        "basic hunter2",
+        "password: \"hunter2\"",
+        "token=\"hunter2\"",
+        "password='hunter2'",
+        "pull https://user:hunter2@registry/x",
+        r#"{"auth":"hunter2"}"#,
+        r#""token":"hunter2""#,
+        "PASSWORD = hunter2",
+        "secret=hunter2",
+        "passwd=hunter2",
+        "run --password hunter2",
+        "X-Auth-Token:hunter2",
+        "token=a token=hunter2",
+    ] {
+        let text = serde_json::json!({"node": "n", "phase": "p", "cause": cause}).to_string();
+        let cause = report(&text).cause.unwrap();
+        assert!(!cause.contains("hunter2"), "{cause}");
+        assert!(cause.contains("(hidden)"), "{cause}");
+    }
     let long = serde_json::json!({"node": "n", "phase": "p", "cause": "é".repeat(9_000)});
     assert_eq!(
         report(&long.to_string()).cause.unwrap().chars().count(),
-        2_000
+        500
     );
 }
 

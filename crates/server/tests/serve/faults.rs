@@ -124,3 +124,55 @@ fn a_stop_ends_idle_connections_and_lets_no_new_ones_in() {
     assert!(begin.elapsed() < Duration::from_secs(10));
     assert!(ask(&mut idle, "GET", "/healthz", &[]).is_err());
 }
+
+#[test]
+fn a_pipe_or_a_link_to_nothing_in_place_of_a_file_holds_nobody_up() {
+    let world = World::open();
+    let place = world.path("pools/machine-pools/pipe.yaml");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &place, 0o600.into()).unwrap();
+    let lost = world.path("pools/machine-pools/lost.yaml");
+    std::os::unix::fs::symlink("/nowhere", lost).unwrap();
+    for pool in ["pipe", "lost"] {
+        let answer = world.client.get(&format!("/config/{pool}"), &[]);
+        assert_eq!(answer.status, 503, "{pool}");
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains("cannot be read"), "{detail}");
+    }
+    assert_eq!(world.client.get("/readyz", &[]).status, 200);
+    assert_eq!(world.client.get("/config/worker", &[]).status, 200);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test's own files")]
+fn a_file_that_cannot_be_read_for_a_moment_is_read_again() {
+    let world = World::open();
+    let (place, aside) = (
+        world.path("pools/machine-configs/rendered-1.yaml"),
+        world.path("aside"),
+    );
+    std::fs::rename(&place, &aside).unwrap();
+    std::fs::create_dir(&place).unwrap();
+    assert_eq!(world.client.get("/config/worker", &[]).status, 503);
+    std::fs::remove_dir(&place).unwrap();
+    std::fs::rename(&aside, &place).unwrap();
+    assert_eq!(world.client.get("/config/worker", &[]).status, 200);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "somebody who replaces a file")]
+fn a_pool_that_is_being_replaced_is_not_called_unknown() {
+    let world = World::open();
+    assert_eq!(world.client.get("/config/worker", &[]).status, 200);
+    let place = world.path("pools/machine-pools/worker.yaml");
+    let text = std::fs::read_to_string(&place).unwrap();
+    std::thread::scope(|scope| {
+        std::fs::remove_file(&place).unwrap();
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(150));
+            std::fs::write(&place, &text).unwrap();
+        });
+        assert_eq!(world.client.get("/config/worker", &[]).status, 200);
+    });
+    std::fs::remove_file(&place).unwrap();
+    assert_eq!(world.client.get("/config/worker", &[]).status, 404);
+}

@@ -123,3 +123,12 @@ fn a_new_certificate_is_used_at_once() {
             .contains("tls.key")
     });
 }
+
+#[test]
+fn who_can_serve_nobody_is_not_ready() {
+    let world = World::with_tokens("tokens: []\n");
+    let answer = world.client.get("/readyz", &[]);
+    assert_eq!(answer.status, 503);
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("no token is valid"), "{detail}");
+}

@@ -169,3 +169,28 @@ fn no_text_is_too_absurd() {
         let _ = redacted(&text).1 + shown_url(&text).len();
     }
 }
+
+#[test]
+fn values_without_a_sign_are_hidden_too() {
+    for text in [
+        "auth_pass hunter2\n",
+        "secret \"hunter2\";\n",
+        "stats auth admin:hunter2\n",
+        "<password>hunter2</password>\n",
+        "machine a login b password hunter2\n",
+        "password =\nhunter2\n",
+        "x\t--password hunter2\n",
+        "--token hunter2\n",
+        "- name: DB_PASSWORD\n  value: hunter2\n",
+    ] {
+        let (shown, _) = redacted(text);
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    for text in [
+        "# no token\nserver 10.0.0.1 iburst\n",
+        "ExecStart=/usr/bin/x --file=/etc/secrets/a\n",
+        "path /run/token.conf there\n",
+    ] {
+        assert_eq!(redacted(text).0, text);
+    }
+}
