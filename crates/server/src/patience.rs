@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::{Buf as _, Bytes};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use crate::turn::Turn;
 
@@ -18,6 +18,9 @@ use crate::turn::Turn;
 pub(crate) const HEAD: Duration = Duration::from_secs(10);
 /// How long a client may take nothing of its answer.
 pub(crate) const TAKE: Duration = Duration::from_secs(30);
+
+/// How long a client may take for all of it, byte by byte.
+pub(crate) const TAKE_ALL: Duration = Duration::from_mins(5);
 
 /// A stream with deadlines.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Patience<S> {
     before: Bytes,
     head: Option<Pin<Box<Sleep>>>,
     take: Option<Pin<Box<Sleep>>>,
+    /// Until when the client must have taken all that waits for it.
+    all: Option<Instant>,
 }
 
 /// Tells the stream that a request has come in whole.
@@ -52,6 +57,7 @@ impl<S> Patience<S> {
             before: Bytes::new(),
             head: None,
             take: None,
+            all: None,
         }
     }
 
@@ -70,9 +76,11 @@ impl<S> Patience<S> {
             self.take = None;
             return outcome;
         }
-        let take = self
-            .take
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(TAKE)));
+        let all = *self.all.get_or_insert_with(|| Instant::now() + TAKE_ALL);
+        let take = self.take.get_or_insert_with(|| {
+            let end = (Instant::now() + TAKE).min(all);
+            Box::pin(tokio::time::sleep_until(end))
+        });
         ready!(take.as_mut().poll(context));
         Poll::Ready(Err(late("the client does not take its answer")))
     }
@@ -152,6 +160,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patience<S> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_flush(context);
         if matches!(outcome, Poll::Ready(Ok(()))) {
+            self.all = None;
             self.turn.flushed();
         }
         self.taken(outcome, context)
@@ -201,6 +210,26 @@ mod tests {
         let mut buffer = [0; 4];
         client.read_exact(&mut buffer).await.unwrap();
         assert_eq!(&buffer, b"too ");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_must_be_taken_in_the_end() {
+        let (mut client, server) = tokio::io::duplex(1);
+        let mut server = Patience::new(server, Whole::default(), Turn::default());
+        let answer = [0; 100];
+        let slowly = async {
+            let mut byte = [0];
+            while client.read_exact(&mut byte).await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+            }
+        };
+        let begin = Instant::now();
+        let error = tokio::select! {
+            taken = server.write_all(&answer) => taken.unwrap_err(),
+            () = slowly => panic!("nobody hung up"),
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(begin.elapsed() <= TAKE_ALL + TAKE);
     }
 
     #[tokio::test(start_paused = true)]

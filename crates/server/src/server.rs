@@ -187,17 +187,21 @@ pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
         .build();
     let runtime = runtime
         .map_err(|error| Fault::internal(format!("cannot start threads to answer: {error}")))?;
-    runtime.block_on(async {
+    let (log, rest) = log.clone().in_background();
+    let served = runtime.block_on(async {
         let server = Server::open(options, log.clone()).await?;
         let stop = Stop::default();
         stop.on_signals()?;
         server.greet();
         server.serve(&stop).await
-    })?;
+    });
     // Whatever a thread still waits for, such as a disk that is gone, must not keep us from ending.
     runtime.shutdown_timeout(LINGERS);
-    log.say("ended");
-    Ok(())
+    if served.is_ok() {
+        log.say("ended");
+    }
+    rest.write();
+    served
 }
 
 /// Allows as many connections as the kernel lets us.
