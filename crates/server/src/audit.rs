@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -125,8 +125,8 @@ impl Audit {
         let thread = self.thread.lock().map(|mut thread| thread.take());
         if let Ok(Some(thread)) = thread {
             // Who does not take the last lines must not keep the server from ending.
-            let end = std::time::Instant::now() + CLOSES;
-            while !thread.is_finished() && std::time::Instant::now() < end {
+            let end = Instant::now() + CLOSES;
+            while !thread.is_finished() && Instant::now() < end {
                 pause();
             }
         }
@@ -157,12 +157,15 @@ fn append(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Writes lines together with those that come within a moment: to wake this thread for each of
-/// thousands a second would cost more than to answer them.
+/// Writes a line at once, and those that follow within a moment together: to wake this thread for each
+/// of thousands a second would cost more than to answer them.
 fn write(mut output: Box<dyn Write + Send>, lines: &Receiver<Vec<u8>>, state: &State) {
     let mut is_torn = false;
+    let mut written: Option<Instant> = None;
     while let Ok(first) = lines.recv() {
-        pause();
+        if written.is_some_and(|written| written.elapsed() < MOMENT) {
+            pause();
+        }
         let mut text = Vec::new();
         if is_torn {
             // What was left of a line on a full disk must not swallow the next.
@@ -176,7 +179,9 @@ fn write(mut output: Box<dyn Write + Send>, lines: &Receiver<Vec<u8>>, state: &S
             text.extend(line);
             count += 1;
         }
-        match output.write_all(&text) {
+        let outcome = output.write_all(&text);
+        written = Some(Instant::now());
+        match outcome {
             Ok(()) => {
                 is_torn = false;
                 state.fails.store(false, Ordering::Relaxed);

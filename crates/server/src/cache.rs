@@ -240,6 +240,10 @@ fn rendered(pools: &Pools, pool: &Name, source: &Source, view: View, version: Ve
             let broken = Unservable::broken(place, reasons.join("; "));
             Err(unservable(pool, broken))
         }
+        Err(Unrenderable::NoImage(reason)) => {
+            let place = pools.origin.place(&Document::Pool(pool.clone()));
+            Err(unservable(pool, Unservable::broken(place, reason)))
+        }
         Err(Unrenderable::Inexpressible(reasons)) => Err(inexpressible(pool, version, &reasons)),
     }
 }

@@ -27,7 +27,7 @@ const PRIVATE: u32 = 0o600;
 pub(crate) fn render(source: &Source, version: Version) -> Result<Vec<u8>, Unrenderable> {
     let machine_config = rendered::complete(&source.machine_config)?;
     let whole = rendered::ignition(&machine_config)?;
-    let images = image::images(source).map_err(|reason| Unrenderable::Invalid(vec![reason]))?;
+    let images = image::images(source).map_err(Unrenderable::NoImage)?;
     let mut config = kept(&whole);
     for (path, content) in &source.authorities {
         rendered::put_content(&mut config, path, content);

@@ -32,6 +32,8 @@ pub(crate) const KUBECONFIG: &str = "/etc/kubernetes/kubeconfig";
 pub(crate) enum Unrenderable {
     /// The config is not valid, whatever is asked for.
     Invalid(Vec<String>),
+    /// The pool names no image that a layered machine could run.
+    NoImage(String),
     /// The version cannot say what the config says.
     Inexpressible(Vec<String>),
 }

@@ -46,7 +46,7 @@ fn ignition_writes_what_a_layered_machine_needs_and_every_path_is_listed() {
     let pointer = pointer.replace("/config/worker", "/layered/worker");
     let finished = joining.boots("layered", &pointer);
     assert_eq!(finished.code, 0, "{finished:#?}");
-    assert_eq!(server.statuses(), [200]);
+    assert_eq!(server.at_least(1), [200]);
 
     let root = "/var/tmp/layered/root";
     let record = joining

@@ -173,7 +173,7 @@ fn what_is_layered_is_served_and_negotiated_as_the_rest() {
         answer.json()["detail"]
             .as_str()
             .unwrap()
-            .contains("spec.desiredImage")
+            .contains("machine-pools/worker.yaml: no image is named")
     );
     let digest = "0".repeat(64);
     let pool = format!(
