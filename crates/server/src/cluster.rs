@@ -148,9 +148,11 @@ fn has_updated(pool: &Value) -> bool {
 }
 
 /// Returns where a pool names the config that its new machines get: the one that it moves to, as soon
-/// as one machine has got there, since the one before may be what keeps machines from coming up.
+/// as one machine has got there, since the one before may be what keeps machines from coming up. Where
+/// nobody reports a status, as before any controller runs, there is only what the pool shall have.
 pub(crate) fn chosen_config(pool: &Value) -> &'static str {
-    if has_updated(pool) {
+    let is_reported = pool.pointer(CURRENT_CONFIG).is_some();
+    if has_updated(pool) || !is_reported {
         NEXT_CONFIG
     } else {
         CURRENT_CONFIG

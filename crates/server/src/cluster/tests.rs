@@ -24,6 +24,8 @@ fn pool(updated: i64) -> Value {
 fn new_machines_get_what_a_machine_has_got_to() {
     assert_eq!(config_of(&pool(0)), Some(name("now")));
     assert_eq!(config_of(&pool(1)), Some(name("next")));
+    let unreported = json!({"spec": {"configuration": {"name": "next"}}});
+    assert_eq!(config_of(&unreported), Some(name("next")));
     assert_eq!(config_of(&json!({})), None);
 }
 
