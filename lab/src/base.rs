@@ -25,7 +25,6 @@ const SUITE: &str = "bookworm";
 
 /// What is installed besides the smallest possible system.
 const PACKAGES: &[&str] = &[
-    "busybox-static",
     "ca-certificates",
     "conntrack",
     "containerd",
@@ -37,6 +36,7 @@ const PACKAGES: &[&str] = &[
     "iptables",
     "kmod",
     "mount",
+    "netbase",
     "nftables",
     "procps",
     "runc",

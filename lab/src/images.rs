@@ -3,19 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::Base;
+use crate::busybox::{self, Busybox};
 use crate::cache::{Cache, Lock};
 use crate::error::LabError;
+use crate::image_root;
 use crate::key::{Key, digest_of_file};
 use crate::layer::Layer;
 use crate::libraries;
-use crate::oci::{Image, Named};
+use crate::oci::{Image, Named, Start};
 use crate::program;
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::sources::Sources;
 
 /// Changes when images are made in another way.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
 
 /// Where images are named to come from; nothing answers there, and nothing is pulled.
 const REGISTRY: &str = "registry.bootlace.test";
@@ -68,8 +70,10 @@ pub(crate) struct Ingredients<'a> {
     pub(crate) etcd: &'a Programs,
     /// The name server.
     pub(crate) coredns: &'a Programs,
-    /// The root from which nft and busybox are taken.
+    /// The root from which nft and the files beside a program are taken.
     pub(crate) base: &'a Base,
+    /// The programs of the image for sample applications.
+    pub(crate) busybox: &'a Busybox,
 }
 
 /// An image that may have to be made.
@@ -77,8 +81,7 @@ struct Recipe<'a> {
     name: &'a str,
     tag: &'a str,
     key: Key,
-    /// The program that it runs; a shell if none is named.
-    entrypoint: Option<&'a str>,
+    start: Start<'a>,
 }
 
 /// Makes images in the cache.
@@ -113,8 +116,8 @@ impl<'a> Kitchen<'a> {
             "kube-scheduler",
         ] {
             let program = from.kubernetes.folder().join(name);
-            images.push(self.kubernetes(from, name, &Key::default(), || {
-                Ok(Layer::default().file(&in_bin(name), &program, 0o755))
+            images.push(self.kubernetes(from, name, || {
+                Ok(root(from).file(&in_bin(name), &program, 0o755))
             })?);
         }
         images.push(self.kube_proxy(from)?);
@@ -136,42 +139,46 @@ impl<'a> Kitchen<'a> {
             name: BOOTLACE,
             tag: &tag,
             key,
-            entrypoint: Some("/usr/local/bin/bootlace"),
+            start: Start::program("/usr/local/bin/bootlace"),
         };
         self.make(&recipe, || {
-            libraries::add(Layer::default(), root, &in_bin(BOOTLACE), program)
+            libraries::add(image_root::small(), root, &in_bin(BOOTLACE), program)
         })
     }
 
     fn coredns(&self, from: &Ingredients<'_>) -> Result<ReleaseImage, LabError> {
         let programs = from.coredns;
-        let key = Key::new("coredns", RECIPE).text("programs", &programs.key);
+        let key = Key::new("coredns", RECIPE)
+            .text("programs", &programs.key)
+            .text("base", &from.base.key);
         let recipe = Recipe {
             name: "coredns",
             tag: &programs.version,
             key,
-            entrypoint: Some("/usr/local/bin/coredns"),
+            start: Start::program("/usr/local/bin/coredns"),
         };
         self.make(&recipe, || {
             let program = programs.folder().join("coredns");
-            Ok(Layer::default().file("usr/local/bin/coredns", &program, 0o755))
+            Ok(root(from).file("usr/local/bin/coredns", &program, 0o755))
         })
     }
 
     fn etcd(&self, from: &Ingredients<'_>) -> Result<ReleaseImage, LabError> {
         let programs = from.etcd;
-        let key = Key::new("etcd", RECIPE).text("programs", &programs.key);
+        let key = Key::new("etcd", RECIPE)
+            .text("programs", &programs.key)
+            .text("base", &from.base.key);
         let recipe = Recipe {
             name: "etcd",
             tag: &programs.version,
             key,
-            entrypoint: Some("/usr/local/bin/etcd"),
+            start: Start::program("/usr/local/bin/etcd"),
         };
         self.make(&recipe, || {
             let add = |layer: Layer, name| {
                 layer.file(&in_bin(name), &programs.folder().join(name), 0o755)
             };
-            Ok(add(add(Layer::default(), "etcd"), "etcdctl"))
+            Ok(add(add(root(from), "etcd"), "etcdctl"))
         })
     }
 
@@ -179,28 +186,26 @@ impl<'a> Kitchen<'a> {
         &self,
         from: &Ingredients<'_>,
         name: &str,
-        more: &Key,
         layer: impl FnOnce() -> Result<Layer, LabError>,
     ) -> Result<ReleaseImage, LabError> {
         let key = Key::new(name, RECIPE)
             .text("programs", &from.kubernetes.key)
-            .text("more", &more.clone().finish());
+            .text("base", &from.base.key);
         let program = in_bin(name);
         let recipe = Recipe {
             name,
             tag: &from.kubernetes.version,
             key,
-            entrypoint: Some(&program),
+            start: Start::program(&program),
         };
         self.make(&recipe, layer)
     }
 
     /// Makes the image of kube-proxy, which changes packet filters by running `nft`.
     fn kube_proxy(&self, from: &Ingredients<'_>) -> Result<ReleaseImage, LabError> {
-        let base = Key::default().text("base", &from.base.key);
         let program = from.kubernetes.folder().join("kube-proxy");
-        self.kubernetes(from, "kube-proxy", &base, || {
-            let layer = Layer::default().file(&in_bin("kube-proxy"), &program, 0o755);
+        self.kubernetes(from, "kube-proxy", || {
+            let layer = root(from).file(&in_bin("kube-proxy"), &program, 0o755);
             let nft = Path::new("/usr/sbin/nft");
             libraries::add(layer, &from.base.debian(), "usr/sbin/nft", nft)
         })
@@ -214,7 +219,11 @@ impl<'a> Kitchen<'a> {
             name: "pause",
             tag: "1",
             key,
-            entrypoint: Some("/pause"),
+            // It needs no rights at all, and every pod has one.
+            start: Start {
+                user: Some("65535:65535"),
+                ..Start::program("/pause")
+            },
         };
         self.make(&recipe, || {
             let built = self.cache.root().join("partial/pause");
@@ -230,29 +239,30 @@ impl<'a> Kitchen<'a> {
 
     /// Makes the image for sample applications and for looking around.
     fn busybox(&self, from: &Ingredients<'_>) -> Result<ReleaseImage, LabError> {
-        let key = Key::new("busybox", RECIPE).text("base", &from.base.key);
+        let key = Key::new("busybox", RECIPE)
+            .text("program", &from.busybox.key)
+            .text("base", &from.base.key);
         let recipe = Recipe {
             name: "busybox",
-            tag: "1",
+            tag: busybox::VERSION,
             key,
-            entrypoint: None,
+            start: Start::default(),
         };
         self.make(&recipe, || {
-            let busybox = from.base.debian().join("bin/busybox");
-            let mut command = program::command(&busybox.to_string_lossy());
+            from.busybox
+                .build(self.lock, self.progress, &from.base.debian())?;
+            let program = from.busybox.program();
+            let mut command = program::command(&program.to_string_lossy());
             let applets = program::run("listing applets", command.arg("--list-full"), |_| {})?;
-            let mut layer = Layer::default()
-                .folder("tmp", 0o1777)
-                .text(
-                    "etc/passwd",
-                    "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n",
-                    0o644,
-                )
-                .text("etc/group", "root:x:0:\nnogroup:x:65534:\n", 0o644);
+            let mut layer = root(from).folder("root", 0o700).text(
+                "etc/passwd",
+                "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+                0o644,
+            );
             for applet in applets.lines().filter(|applet| !applet.is_empty()) {
                 layer = layer.link(applet, "/bin/busybox");
             }
-            Ok(layer.file("bin/busybox", &busybox, 0o755))
+            Ok(layer.file("bin/busybox", &program, 0o755))
         })
     }
 
@@ -265,14 +275,17 @@ impl<'a> Kitchen<'a> {
             name,
             tag,
             key,
-            entrypoint,
+            start,
         } = recipe;
-        let runs = entrypoint.unwrap_or_default();
-        let key = key.clone().text("entrypoint", runs).finish();
+        let key = key.clone();
+        let key = key
+            .text("entrypoint", start.entrypoint.unwrap_or_default())
+            .text("user", start.user.unwrap_or_default())
+            .finish();
         let product = self.cache.product(&format!("images/{name}"), &key);
         product.make(self.lock, |folder| {
             let _task = self.progress.task(&format!("makes the image {name}"));
-            Image::make(folder, &layer()?, *entrypoint).map(|_| ())
+            Image::make(folder, &layer()?, start).map(|_| ())
         })?;
         Ok(ReleaseImage {
             name: (*name).to_owned(),
@@ -281,6 +294,11 @@ impl<'a> Kitchen<'a> {
             folder: product.path().to_owned(),
         })
     }
+}
+
+/// Returns what every image that runs a program of Kubernetes begins with.
+fn root(from: &Ingredients<'_>) -> Layer {
+    image_root::with_debian(&from.base.debian())
 }
 
 /// Returns where a program is in its image.

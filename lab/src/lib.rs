@@ -8,7 +8,8 @@
 //! | `packages` | Debian packages on this computer |
 //! | `programs` | Kubernetes, etcd, CoreDNS; Ignition, where it is wanted |
 //! | `base` | the root of every machine |
-//! | `layer`, `oci`, `libraries`, `images` | images, without a daemon |
+//! | `busybox` | the programs of the image for sample applications |
+//! | `layer`, `oci`, `libraries`, `image_root`, `images` | images, without a daemon |
 //! | `payload` | the release: manifests and images that name each other by digest |
 //! | `store` | containerd's disk with all images in it, shared by new machines |
 //! | `prepare`, `ready` | all of that in order; the record of where it is |
@@ -21,9 +22,11 @@
 )]
 
 mod base;
+mod busybox;
 mod cache;
 mod error;
 mod files;
+mod image_root;
 mod images;
 mod key;
 mod layer;

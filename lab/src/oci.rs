@@ -22,6 +22,25 @@ const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 /// Where programs of an image are looked for.
 const PATH: &str = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// How a container of an image begins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Start<'a> {
+    /// The program; a shell if none is named.
+    pub(crate) entrypoint: Option<&'a str>,
+    /// The user and the group that it runs as; root if none are named.
+    pub(crate) user: Option<&'a str>,
+}
+
+impl<'a> Start<'a> {
+    /// Starts a program as root.
+    pub(crate) fn program(path: &'a str) -> Self {
+        Self {
+            entrypoint: Some(path),
+            user: None,
+        }
+    }
+}
+
 /// An image that was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Image {
@@ -36,19 +55,18 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Makes an image of one layer in a folder; it runs a program, or a shell if none is named.
-    pub(crate) fn make(
-        folder: &Path,
-        layer: &Layer,
-        entrypoint: Option<&str>,
-    ) -> Result<Self, LabError> {
+    /// Makes an image of one layer in a folder.
+    pub(crate) fn make(folder: &Path, layer: &Layer, start: &Start<'_>) -> Result<Self, LabError> {
         let blobs = folder.join("blobs");
         files::folder(&blobs)?;
         let (layer_digest, layer_size) = write_layer(&blobs, layer)?;
         let mut runs = json!({"Env": [PATH], "WorkingDir": "/"});
-        match entrypoint {
+        match start.entrypoint {
             Some(program) => runs["Entrypoint"] = json!([program]),
             None => runs["Cmd"] = json!(["/bin/sh"]),
+        }
+        if let Some(user) = start.user {
+            runs["User"] = json!(user);
         }
         let config = json!({
             "architecture": architecture(),
@@ -193,7 +211,7 @@ mod tests {
     fn an_archive_holds_each_blob_once_under_all_names() {
         let folder = tempfile::tempdir().unwrap();
         let layer = Layer::default().text("/x", "1", 0o755);
-        let image = Image::make(folder.path(), &layer, Some("/x")).unwrap();
+        let image = Image::make(folder.path(), &layer, &Start::program("/x")).unwrap();
         assert_eq!(Image::read(folder.path()).unwrap(), image);
         let named = Named {
             image: image.clone(),

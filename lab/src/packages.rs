@@ -13,6 +13,9 @@ const NEEDED: &[(&str, &str)] = &[
     ("ip", "iproute2"),
     ("unshare", "util-linux"),
     ("cc", "build-essential"),
+    ("make", "build-essential"),
+    ("bzip2", "bzip2"),
+    ("wget", "wget"),
     ("ldd", "libc-bin"),
 ];
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::base::Base;
+use crate::busybox::Busybox;
 use crate::cache::{Cache, Lock};
 use crate::error::LabError;
 use crate::images::{BOOTLACE, Ingredients, Kitchen, ReleaseImage};
@@ -52,7 +53,9 @@ pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
     let ignition = (wanted.with_ignition || ignition.is_ready()).then_some(ignition);
     let all: Vec<&Programs> = built.iter().chain(ignition.as_ref()).collect();
     let missing = missing_packages(wanted, ignition.as_ref());
-    announce(&progress, &cache, &missing, &all, base.as_ref());
+    let busybox = Busybox::find(&cache);
+    let todo = todo(&missing, &all, base.as_ref(), &busybox);
+    announce(&progress, &cache, &todo);
     let lock = cache.lock(&progress)?;
     packages::install(&missing, &progress)?;
     build(&lock, &progress, &all, base.as_ref())?;
@@ -66,6 +69,7 @@ pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
                 etcd,
                 coredns,
                 base,
+                busybox: &busybox,
             };
             let kitchen = Kitchen::new(&cache, &lock, &progress);
             Some(finish(
@@ -125,20 +129,26 @@ fn find_binary(path: &Path) -> Result<PathBuf, LabError> {
     }
 }
 
-/// Says what will be done before anything is done.
-fn announce(
-    progress: &Progress,
-    cache: &Cache,
+/// Lists what is missing.
+fn todo(
     missing: &[&str],
     built: &[&Programs],
     base: Option<&Base>,
-) {
-    let mut todo = Vec::new();
-    if !missing.is_empty() {
-        todo.push(format!("install with apt-get: {}", missing.join(", ")));
-    }
-    todo.extend(built.iter().filter_map(|programs| programs.todo()));
-    todo.extend(base.and_then(Base::todo));
+    busybox: &Busybox,
+) -> Vec<String> {
+    let packages = format!("install with apt-get: {}", missing.join(", "));
+    let packages = (!missing.is_empty()).then_some(packages);
+    let programs = built.iter().filter_map(|programs| programs.todo());
+    let machine = base.map(|base| [base.todo(), busybox.todo()]);
+    packages
+        .into_iter()
+        .chain(programs)
+        .chain(machine.into_iter().flatten().flatten())
+        .collect()
+}
+
+/// Says what will be done before anything is done.
+fn announce(progress: &Progress, cache: &Cache, todo: &[String]) {
     if todo.is_empty() {
         progress.line("programs and the machines' root are there");
         return;
