@@ -2,15 +2,18 @@
 //!
 //! Pods of a node share a bridge and the node's part of the pod network. To reach pods of other
 //! nodes, the kernel is told which node has which part. A node is Ready only when the config is
-//! there, so it is written as soon as the node knows its part.
+//! there, so it is written as soon as the node knows its part. Programs on the node itself reach services
+//! by a route that is there even before the API answers.
 
 mod conflist;
 mod files;
 mod netlink;
 mod node;
 mod routes;
+mod services;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +27,8 @@ use crate::retry::{Refusal, back_off};
 use crate::signals;
 use crate::stop::Stop;
 use node::{Node, NodeList};
+pub use routes::Network as ServiceNetwork;
+use services::Decision;
 
 /// The path of all nodes.
 const NODES: &str = "/api/v1/nodes";
@@ -39,6 +44,10 @@ pub struct Options {
     pub node: String,
     /// The folder of CNI configs.
     pub folder: PathBuf,
+    /// The node's own addresses.
+    pub addresses: Vec<IpAddr>,
+    /// The networks of services, to which the node gets a route if it has none.
+    pub services: Vec<ServiceNetwork>,
 }
 
 /// Keeps the node's network as it should be until it is stopped.
@@ -73,6 +82,8 @@ impl Network<'_> {
     async fn follow(&self) {
         let mut failures = 0;
         loop {
+            // Before the API is asked: it may need services itself to answer.
+            self.serve();
             match self.list_and_watch().await {
                 Ok(()) => failures = 0,
                 Err(refusal) => {
@@ -105,6 +116,7 @@ impl Network<'_> {
                 Ok(Some(event)) => event?,
                 Ok(None) => return Ok(()),
                 Err(_) => {
+                    self.serve();
                     self.settle(&nodes);
                     continue;
                 }
@@ -129,6 +141,34 @@ impl Network<'_> {
                 self.settle(&nodes);
             }
         }
+    }
+
+    /// Makes services reachable from the node itself.
+    fn serve(&self) {
+        for network in &self.options.services {
+            if let Err(error) = self.serve_one(network) {
+                let line = format!("cannot set a route to the services in {network}: {error}");
+                self.log.news("services", line);
+            }
+        }
+    }
+
+    fn serve_one(&self, network: &ServiceNetwork) -> std::io::Result<()> {
+        let mut kernel = netlink::Routes::open()?;
+        let decision = services::decide(&mut kernel, network, &self.options.addresses)?;
+        for change in decision.changes() {
+            kernel.perform(change)?;
+            self.log.say(format!("{change}"));
+        }
+        if decision == Decision::NoDevice {
+            let line = format!(
+                "no route to the services in {network}: no device has an address of this node"
+            );
+            self.log.news("services", line);
+        } else {
+            self.log.over("services");
+        }
+        Ok(())
     }
 
     /// Makes the file and the routes be as the nodes want them.
@@ -170,7 +210,7 @@ impl Network<'_> {
 
     fn route(&self, wanted: &[routes::Route]) {
         let changes = match netlink::Routes::open().and_then(|mut kernel| {
-            let changes = routes::changes(wanted, &kernel.ours()?);
+            let changes = routes::changes(wanted, &kernel.table()?.ours);
             Ok((kernel, changes))
         }) {
             Ok((mut kernel, changes)) => {

@@ -1,10 +1,11 @@
 //! `bootlace node-network`: the pod network of the node that this runs on.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use bootlace_model::fault::Fault;
 use bootlace_operator::Stop;
-use bootlace_operator::node_network::{self, Options};
+use bootlace_operator::node_network::{self, Options, ServiceNetwork};
 use clap::{Args, ValueHint};
 
 use super::version_operator::{ApiAccess, log};
@@ -23,6 +24,12 @@ pub(crate) struct NodeNetwork {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     #[arg(default_value = "/etc/cni/net.d")]
     cni_folder: PathBuf,
+    /// The node's own addresses
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    node_ip: Vec<IpAddr>,
+    /// Networks of services; the node gets a route to them if it has none
+    #[arg(long, value_name = "CIDR", value_delimiter = ',', requires = "node_ip")]
+    service_cidr: Vec<ServiceNetwork>,
 }
 
 pub(crate) fn node_network(session: &Session, args: NodeNetwork) -> Result<Ending, Fault> {
@@ -30,6 +37,8 @@ pub(crate) fn node_network(session: &Session, args: NodeNetwork) -> Result<Endin
         access: args.access.into(),
         node: args.node,
         folder: args.cni_folder,
+        addresses: args.node_ip,
+        services: args.service_cidr,
     };
     node_network::run(&options, &log(session), &Stop::default())?;
     Ok(Ending::Done)

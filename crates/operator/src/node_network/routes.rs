@@ -2,23 +2,80 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
 
 use super::node::Node;
+
+/// A range of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Network {
+    /// Its first address.
+    pub(super) address: IpAddr,
+    /// How many bits of an address name the network.
+    pub(super) length: u8,
+}
+
+impl Network {
+    /// Tells whether all addresses of another network are in this one.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let bits = |address| match address {
+            IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+            IpAddr::V6(address) => u128::from(address),
+        };
+        let differ = bits(self.address) ^ bits(other.address);
+        self.address.is_ipv4() == other.address.is_ipv4()
+            && self.length <= other.length
+            && differ.leading_zeros() >= u32::from(self.length)
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('/').and_then(|(address, length)| {
+            let (address, length): (IpAddr, u8) = (address.parse().ok()?, length.parse().ok()?);
+            let most = if address.is_ipv4() { 32 } else { 128 };
+            (length <= most).then_some(Self { address, length })
+        });
+        parsed.ok_or_else(|| format!("{text:?} is not a network such as 10.96.0.0/12"))
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+/// How packets get to a network.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// A machine that leads there.
+    Gateway(IpAddr),
+    /// A device, as if the network were on its link.
+    Link {
+        /// The device's number.
+        device: u32,
+        /// The address that packets come from.
+        source: IpAddr,
+    },
+}
 
 /// A way to a network.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Route {
-    /// The network's first address.
-    pub(super) network: IpAddr,
-    /// How many bits of it count.
-    pub(super) length: u8,
-    /// The machine that leads there.
-    pub(super) gateway: IpAddr,
+    /// The network.
+    pub(super) to: Network,
+    /// How packets get there.
+    pub(super) way: Way,
 }
 
 /// A change of the kernel's routes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
+    /// This way is new; the kernel refuses it if there is another one.
+    Add(Route),
     /// Packets take this way from now on.
     Set(Route),
     /// This way leads nowhere any more.
@@ -28,15 +85,15 @@ pub(super) enum Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (verb, route) = match self {
+            Self::Add(route) => ("add", route),
             Self::Set(route) => ("replace", route),
             Self::Remove(route) => ("delete", route),
         };
-        let Route {
-            network,
-            length,
-            gateway,
-        } = route;
-        write!(f, "ip route {verb} {network}/{length} via {gateway}")
+        write!(f, "ip route {verb} {}", route.to)?;
+        match route.way {
+            Way::Gateway(gateway) => write!(f, " via {gateway}"),
+            Way::Link { device, source } => write!(f, " dev if{device} src {source}"),
+        }
     }
 }
 
@@ -45,16 +102,15 @@ pub(super) fn wanted<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Route> {
     let mut routes = vec![];
     for node in nodes {
         for network in node.pod_networks() {
-            let Some((network, length)) = parse(&network) else {
+            let Ok(to) = network.parse::<Network>() else {
                 continue;
             };
             let gateway = node
                 .addresses()
-                .find(|address| address.is_ipv4() == network.is_ipv4());
+                .find(|address| address.is_ipv4() == to.address.is_ipv4());
             routes.extend(gateway.map(|gateway| Route {
-                network,
-                length,
-                gateway,
+                to,
+                way: Way::Gateway(gateway),
             }));
         }
     }
@@ -62,27 +118,18 @@ pub(super) fn wanted<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Route> {
     routes
 }
 
-fn parse(network: &str) -> Option<(IpAddr, u8)> {
-    let (address, length) = network.split_once('/')?;
-    let (address, length): (IpAddr, u8) = (address.parse().ok()?, length.parse().ok()?);
-    let most = if address.is_ipv4() { 32 } else { 128 };
-    (length <= most).then_some((address, length))
-}
-
-/// Returns what must change so that exactly the wanted ways are there, among those that are ours.
+/// Returns what must change so that exactly the wanted ways lead over gateways, among those that are ours.
 pub(super) fn changes(wanted: &[Route], ours: &[Route]) -> Vec<Change> {
-    let leads_there = |route: &&Route| {
-        let is_same =
-            |other: &Route| (other.network, other.length) == (route.network, route.length);
-        wanted.iter().any(is_same)
-    };
+    let leads_there = |route: &&Route| wanted.iter().any(|other| other.to == route.to);
+    let over_gateway = |route: &&Route| matches!(route.way, Way::Gateway(_));
     let set = wanted
         .iter()
         .filter(|route| !ours.contains(route))
         .cloned()
         .map(Change::Set);
     // What leads to the same network by another way is replaced, not removed.
-    let stale = ours.iter().filter(|route| !leads_there(route)).cloned();
+    let stale = ours.iter().filter(over_gateway);
+    let stale = stale.filter(|route| !leads_there(route)).cloned();
     set.chain(stale.map(Change::Remove)).collect()
 }
 
@@ -117,12 +164,9 @@ mod tests {
     }
 
     fn route(network: &str, gateway: &str) -> Route {
-        let (network, length) = parse(network).unwrap();
-        let gateway = gateway.parse().unwrap();
         Route {
-            network,
-            length,
-            gateway,
+            to: network.parse().unwrap(),
+            way: Way::Gateway(gateway.parse().unwrap()),
         }
     }
 
@@ -171,6 +215,32 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_network_covers_what_is_in_it_and_of_its_family() {
+        let network = |text: &str| text.parse::<Network>().unwrap();
+        for (outer, inner) in [
+            ("0.0.0.0/0", "10.96.0.0/12"),
+            ("10.0.0.0/8", "10.96.0.0/12"),
+            ("10.96.0.0/12", "10.96.0.0/12"),
+            ("::/0", "fd00:2::/108"),
+            ("fd00::/8", "fd00:2::/108"),
+        ] {
+            assert!(network(outer).covers(&network(inner)), "{outer} {inner}");
+        }
+        for (outer, inner) in [
+            ("::/0", "10.96.0.0/12"),
+            ("0.0.0.0/0", "fd00:2::/108"),
+            ("10.96.0.0/13", "10.96.0.0/12"),
+            ("10.112.0.0/12", "10.96.0.0/12"),
+            ("10.90.0.0/24", "10.96.0.0/12"),
+        ] {
+            assert!(!network(outer).covers(&network(inner)), "{outer} {inner}");
+        }
+        for bad in ["10.96.0.0", "10.96.0.0/33", "x/8", "fd00::/129", ""] {
+            assert!(bad.parse::<Network>().is_err(), "{bad}");
+        }
+    }
+
     proptest! {
         /// The oracle is a table of routes that does as it is told.
         #[test]
@@ -182,12 +252,12 @@ mod tests {
                 let pairs = map.iter();
                 pairs.map(|(n, g)| route(&format!("10.244.{n}.0/24"), &format!("10.0.0.{g}"))).collect()
             };
-            let mut table: std::collections::BTreeMap<(IpAddr, u8), Route> =
-                routes(&ours).into_iter().map(|r| ((r.network, r.length), r)).collect();
+            let mut table: std::collections::BTreeMap<Network, Route> =
+                routes(&ours).into_iter().map(|r| (r.to, r)).collect();
             for change in changes(&routes(&wanted), &routes(&ours)) {
                 match change {
-                    Change::Set(route) => drop(table.insert((route.network, route.length), route)),
-                    Change::Remove(route) => drop(table.remove(&(route.network, route.length))),
+                    Change::Add(route) | Change::Set(route) => drop(table.insert(route.to, route)),
+                    Change::Remove(route) => drop(table.remove(&route.to)),
                 }
             }
             prop_assert_eq!(table.into_values().collect::<Vec<_>>(), routes(&wanted));

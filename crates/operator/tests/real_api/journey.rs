@@ -391,6 +391,8 @@ fn a_node_gets_its_config_as_soon_as_it_has_its_part_of_the_network() {
         access: options(&cluster).access,
         node: "one".into(),
         folder: folder.clone(),
+        addresses: vec![],
+        services: vec![],
     });
     cluster.apply("apiVersion: v1\nkind: Node\nmetadata: {name: one}\n");
     wait_for(SOON, "the node is seen", || {
