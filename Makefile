@@ -20,15 +20,17 @@ XTASK := $(CARGO) run --quiet --locked -p xtask --
 BINARY := $(CURDIR)/target/release/bootlace
 # Machines need root; for anybody else `up` runs plain processes, which need programs alone.
 LAB := $(if $(filter 0,$(shell id -u)),--bootlace $(BINARY),--programs-only)
+# What is made, also if a runner that was started by it makes a part: `make lab FOR=test`.
+GOALS := $(MAKECMDGOALS) $(FOR)
 # Real Ignition is there to be compared with; a cluster does without it.
-LAB += $(if $(filter test soak bench,$(MAKECMDGOALS)),--with-ignition)
+LAB += $(if $(filter test soak flaky bench,$(GOALS)),--with-ignition)
 
 # Says what happens next, so that nobody wonders what a minute is spent on.
 say = @printf '\n==> %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help up down lab go test check soak bench build release doc tools
+.PHONY: help up down lab go test check lints soak flaky bench build release doc tools
 
 help: ## List the targets
 	@echo 'usage: make TARGET'
@@ -52,30 +54,35 @@ lab: go release ## Build Kubernetes, images, a release and a machine's root, onc
 	$(CARGO) run --locked -p bootlace-lab -- prepare $(LAB)
 	@$(CARGO) run --quiet --locked -p bootlace-lab -- show > target/lab.json
 
-check: tools ## The inner loop: format, lints, layers, generated files, quick tests
-	$(call say,check: format)
+check: lints ## The inner loop: format, lints, layers, generated files, quick tests
+	$(call say,check: quick tests)
+	@$(XTASK) test quick
+
+lints: tools
+	$(call say,lints: format)
 	$(CARGO) fmt --all --check
-	$(call say,check: lints)
+	$(call say,lints: clippy)
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(call say,check: layers and sizes and generated files)
+	$(call say,lints: layers and sizes and generated files)
 	$(XTASK) layers
 	$(XTASK) sizes
 	$(XTASK) schemas --check
 	$(XTASK) reference --check
 	$(XTASK) scripts --check
-	$(call say,check: quick tests)
-	@mkdir -p target
-	$(CARGO) test --workspace --locked 2>&1 | tee target/quick-tests.log
 
-test: check lab ## Every test, slow ones included, with the release binary
-	$(call say,test: the slow tests against $(BINARY))
-	BOOTLACE_BIN=$(BINARY) $(CARGO) test --workspace --locked -- --ignored 2>&1 | tee target/slow-tests.log
-	@awk '/^test result:/ {passed += $$4; failed += $$6} END {printf "%d passed, %d failed\n", passed, failed}' \
-		target/quick-tests.log target/slow-tests.log
+# The runner goes on after failures and sums up; it calls `make lints` and `make lab` itself.
+test: tools ## Every test, slow ones included, with the release binary
+	@$(XTASK) test
 
-soak: lab ## The long form of the fault tests: every fault at every step
-	$(call say,soak: every fault at every step; this takes long)
-	BOOTLACE_BIN=$(BINARY) BOOTLACE_SOAK=1 $(CARGO) test --workspace --all-targets --locked -- --include-ignored --nocapture
+# Parts of a soak that need no machine, and so no lab.
+IN_MEMORY := list records operations undo failures reset orders
+soak: $(if $(filter $(IN_MEMORY),$(PART)),tools,lab) ## Every fault at every step, less than two hours; PART=NAME runs a part, PART=list lists them
+	$(call say,soak: every fault at every step)
+	@$(XTASK) soak $(PART)
+
+flaky: lab ## Sampled, timed and machine tests by FLAKY_RUNS=30 seeds in at most FLAKY_MINUTES=60; KIND=NAME
+	$(call say,flaky: tests that depend on chance or time, again and again)
+	@$(XTASK) flaky $(KIND)
 
 bench: lab ## The benchmarks, as a table and as bench/results.json
 	$(call say,bench: build and run)
@@ -96,8 +103,8 @@ doc: tools ## Build the API documentation; warnings are errors
 # Looks for missing programs. Installs them only for root, where apt-get is there; else says what to do.
 tools:
 	@missing=''; \
-	for pair in $(TOOLS) $(if $(filter test soak,$(MAKECMDGOALS)),$(TEST_TOOLS)) \
-		$(if $(filter bench,$(MAKECMDGOALS)),$(BENCH_TOOLS)); do \
+	for pair in $(TOOLS) $(if $(filter test soak flaky,$(GOALS)),$(TEST_TOOLS)) \
+		$(if $(filter bench,$(GOALS)),$(BENCH_TOOLS)); do \
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"; \
 	done; \
 	[ -n "$$missing" ] || exit 0; \

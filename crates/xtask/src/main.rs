@@ -11,6 +11,7 @@
 )]
 
 mod failure;
+mod flaky;
 mod generated;
 mod layers;
 mod metadata;
@@ -23,6 +24,8 @@ mod samples;
 mod schemas;
 mod scripts;
 mod sizes;
+mod soak;
+mod test;
 
 use std::process::ExitCode;
 
@@ -69,6 +72,21 @@ const COMMANDS: &[Command] = &[
         name: "picture",
         about: "Draw real commands in a real terminal (tmux) as docs/pictures/: run, up",
         run: picture::run,
+    },
+    Command {
+        name: "test",
+        about: "Run tests part by part and sum up: lints, lab, quick, slow",
+        run: test::run,
+    },
+    Command {
+        name: "flaky",
+        about: "Run tests again and again: sampled, timed, started, machines",
+        run: flaky::run,
+    },
+    Command {
+        name: "soak",
+        about: "Try every fault, and record what was tried; `soak list` names the parts",
+        run: soak::run,
     },
 ];
 

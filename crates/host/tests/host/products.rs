@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use bootlace_engine::port::{HostError, Machine as _};
 use bootlace_host::RealHost;
 use bootlace_model::effect::{Product, UnitName};
+use bootlace_test_notes::skip;
 
 use crate::world::{World, assert_passes, is_root, path};
 
@@ -17,21 +18,17 @@ const PLENTY: Duration = Duration::from_secs(20);
 const ALONE: &str = "BOOTLACE_TEST_ALONE";
 
 /// Runs a test again in namespaces of its own; false for the process that is there already.
-///
-/// Only root may make them; for others the test has nothing to show.
 fn leave(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return false;
     }
-    if is_root() {
-        let mut command = Command::new("unshare");
-        command.args(["--net", "--mount", "--"]);
-        command.arg(std::env::current_exe().unwrap());
-        command
-            .args(["--exact", test, "--nocapture"])
-            .env(ALONE, "1");
-        assert_passes(command);
-    }
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--mount", "--"]);
+    command.arg(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(ALONE, "1");
+    assert_passes(command);
     true
 }
 
@@ -43,6 +40,9 @@ fn run(words: &str) {
 
 #[test]
 fn mounts_below_a_folder_go_and_others_stay() {
+    if !is_root() {
+        skip!("only root makes namespaces");
+    }
     if leave("products::mounts_below_a_folder_go_and_others_stay") {
         return;
     }
@@ -82,8 +82,11 @@ fn mounts_below_a_folder_go_and_others_stay() {
 }
 
 #[test]
-fn interfaces_and_tables_go_by_their_names() {
-    if leave("products::interfaces_and_tables_go_by_their_names") {
+fn interfaces_go_by_their_names() {
+    if !is_root() {
+        skip!("only root makes namespaces");
+    }
+    if leave("products::interfaces_go_by_their_names") {
         return;
     }
     let host = RealHost::builder().build();
@@ -108,13 +111,22 @@ fn interfaces_and_tables_go_by_their_names() {
         error.to_string().contains("network interface lo"),
         "{error}"
     );
+}
 
-    let table = Product::PacketTable("ip kube-proxy".into());
+#[test]
+fn packet_tables_go_by_their_names() {
+    if !is_root() {
+        skip!("only root makes namespaces");
+    }
     if Command::new("nft").arg("--version").output().is_err() {
-        // Without the program there is no table; with it, the rest can be shown, too.
-        assert!(!host.has_product(&table).unwrap());
+        skip!("nft is not installed");
+    }
+    if leave("products::packet_tables_go_by_their_names") {
         return;
     }
+    let host = RealHost::builder().build();
+    let table = Product::PacketTable("ip kube-proxy".into());
+    assert!(!host.has_product(&table).unwrap());
     for family in ["ip", "ip6"] {
         run(&format!("nft add table {family} kube-proxy"));
     }
@@ -149,8 +161,11 @@ impl Drop for Group {
 fn control_groups_go_when_nobody_is_in_them() {
     let hierarchies = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].map(PathBuf::from);
     let tasks = |folder: &PathBuf| folder.join("cgroup.procs").exists();
-    let Some(hierarchy) = hierarchies.into_iter().find(tasks).filter(|_| is_root()) else {
-        return;
+    if !is_root() {
+        skip!("only root makes control groups");
+    }
+    let Some(hierarchy) = hierarchies.into_iter().find(tasks) else {
+        skip!("no control groups are mounted");
     };
     let name = format!("bootlace-test-{}", std::process::id());
     let mut group = Group {

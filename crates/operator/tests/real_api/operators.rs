@@ -151,7 +151,7 @@ impl Process {
             .args([
                 "--ignored",
                 "--exact",
-                "operators::is_an_operator_if_told",
+                "operators::helper_operator",
                 "--nocapture",
             ])
             .env("BOOTLACE_TEST_KUBECONFIG", cluster.kubeconfig())
@@ -187,14 +187,13 @@ impl Drop for Process {
 }
 
 #[test]
-#[ignore = "slow: is started by other tests, as an operator that can be killed"]
-fn is_an_operator_if_told() {
-    let (Some(kubeconfig), Some(release)) = (
-        std::env::var_os("BOOTLACE_TEST_KUBECONFIG"),
-        std::env::var_os("BOOTLACE_TEST_RELEASE"),
-    ) else {
-        return;
-    };
+#[ignore = "helper: other tests start it, as an operator that can be killed"]
+fn helper_operator() {
+    let given = |variable| std::env::var_os(variable).unwrap();
+    let (kubeconfig, release) = (
+        given("BOOTLACE_TEST_KUBECONFIG"),
+        given("BOOTLACE_TEST_RELEASE"),
+    );
     let options = Options {
         access: Access {
             kubeconfig: Some(kubeconfig.into()),

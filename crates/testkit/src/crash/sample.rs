@@ -100,13 +100,14 @@ impl Sample {
             .collect()
     }
 
-    /// Ends the test: tells what was tried, or what went wrong and how to see it again.
-    pub fn end(self) -> Result<String, Wrong> {
+    /// Ends the test: notes how many of what were tried, or says what went wrong and how to see it again.
+    pub fn end(self, what: &str) -> Result<(), Wrong> {
         let Self {
             seed, tried, wrong, ..
         } = self;
+        bootlace_test_notes::tried(what, tried, seed);
         if wrong.is_empty() {
-            return Ok(format!("{tried} faults tried, seed {seed}"));
+            return Ok(());
         }
         let shown = wrong.iter().take(MOST_SHOWN);
         let shown: Vec<String> = shown.map(|wrong| format!("\n* {wrong}")).collect();

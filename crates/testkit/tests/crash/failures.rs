@@ -37,7 +37,7 @@ fn each_failure(
             }
         }
     }
-    super::end(sample)
+    sample.end("failed operations")
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn every_interleaving_gives_the_same_tree() -> Result<(), Wrong> {
             );
         }
     }
-    super::end(sample)
+    sample.end("orders of steps")
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn real_threads_give_the_same_tree() -> Result<(), Wrong> {
             );
         }
     }
-    super::end(sample)
+    sample.end("runs on threads")
 }
 
 #[test]
@@ -63,5 +63,5 @@ fn a_paused_run_gives_the_same_tree() -> Result<(), Wrong> {
             || runs_and_is_undone(&bench, &options),
         );
     }
-    super::end(sample)
+    sample.end("paused runs")
 }

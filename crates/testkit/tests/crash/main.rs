@@ -10,7 +10,6 @@ mod twice;
 mod undo;
 mod walk;
 
-use bootlace_testkit::crash::{Sample, Wrong};
 use bootlace_testkit::dice::Dice;
 use bootlace_testkit::fake::Death;
 
@@ -18,13 +17,6 @@ use bootlace_testkit::fake::Death;
 const FEW: u64 = 5;
 /// How many operations of a sequence a slow test disturbs.
 const MANY: u64 = 15;
-
-/// Ends a test with what was tried, or with what went wrong.
-#[expect(clippy::print_stdout, reason = "a soak says what it tried")]
-fn end(sample: Sample) -> Result<(), Wrong> {
-    println!("{}", sample.end()?);
-    Ok(())
-}
 
 /// Chooses how a machine dies: mostly by a power cut, which leaves less.
 fn death(dice: &mut Dice) -> Death {

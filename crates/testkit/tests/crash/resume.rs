@@ -58,7 +58,7 @@ fn crash_at_operations(sample: Sample, benches: Vec<Bench>, most: u64) -> Result
             }
         }
     }
-    super::end(sample)
+    sample.end("crashes at an operation, resumed")
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn crash_after_records(most: u64) -> Result<(), Wrong> {
             );
         }
     }
-    super::end(sample)
+    sample.end("crashes after a record, resumed")
 }
 
 #[test]
@@ -152,5 +152,5 @@ fn a_stop_is_resumed() -> Result<(), Wrong> {
             );
         }
     }
-    super::end(sample)
+    sample.end("stops, resumed")
 }

@@ -59,7 +59,7 @@ fn a_completed_run_is_complete_by_its_journal() -> Result<(), Wrong> {
     for bench in sample.benches()? {
         sample.try_out(|| bench.case.name.clone(), || runs_again(&bench));
     }
-    super::end(sample)
+    sample.end("second runs")
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn effects_that_are_already_true_vanish() -> Result<(), Wrong> {
             || runs_without_its_journal(&bench),
         );
     }
-    super::end(sample)
+    sample.end("runs without their journal")
 }
 
 /// Looks at a machine in every way; nothing may come of it.
@@ -133,5 +133,5 @@ fn looking_changes_nothing() -> Result<(), Wrong> {
             );
         }
     }
-    super::end(sample)
+    sample.end("looks")
 }

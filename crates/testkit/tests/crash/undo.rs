@@ -27,7 +27,7 @@ fn undo_twice_equals_undo_once() -> Result<(), Wrong> {
             },
         );
     }
-    super::end(sample)
+    sample.end("second undos")
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn beyond_the_point_of_no_return_undo_refuses_and_touches_nothing() -> Result<()
             },
         );
     }
-    super::end(sample)
+    sample.end("refused undos")
 }
 
 fn dies_in_undo(bench: &Bench, operation: u64, when: When, seed: u64) -> Result<(), Wrong> {
@@ -89,7 +89,7 @@ fn crash_in_undo(most: u64) -> Result<(), Wrong> {
             }
         }
     }
-    super::end(sample)
+    sample.end("crashes in undo")
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn crash_in_run(most: u64) -> Result<(), Wrong> {
             }
         }
     }
-    super::end(sample)
+    sample.end("crashes in a run, undone")
 }
 
 #[test]

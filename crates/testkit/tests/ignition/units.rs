@@ -92,10 +92,7 @@ fn a_unit_counts_as_enabled_if_the_real_systemctl_says_so() {
                 unit.as_str(),
             ])
             .output();
-        let Ok(asked) = asked else {
-            // Without systemd there is nobody to ask.
-            return;
-        };
+        let asked = asked.unwrap();
         let ours = found[unit.as_str()];
         if ours.counts_as_enabled() != asked.status.success() {
             let said = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
