@@ -165,8 +165,10 @@ pub trait Host: Machine + Cluster + Sync {
         issuer: Option<&[u8]>,
     ) -> HostResult<CertificateFacts>;
 
-    /// Returns the time.
+    /// Returns the time of day, which may be set back or forward at any moment.
     fn now(&self) -> jiff::Timestamp;
+    /// Returns the time since an arbitrary moment of this boot. Deadlines and durations are measured with it.
+    fn steady(&self) -> Duration;
     /// Waits, but not longer than until the process is asked to stop.
     fn sleep(&self, how_long: Duration) -> HostResult<()>;
     /// Tells whether the process was asked to stop.

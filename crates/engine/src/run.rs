@@ -1,6 +1,7 @@
 //! `run`: performs the plan, from the beginning or from where an earlier process left off.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
@@ -9,7 +10,7 @@ use bootlace_model::record::{Outcome, Record};
 use bootlace_model::step::Choice;
 
 use crate::schedule::{self, Tally};
-use crate::step_work::millis_between;
+use crate::step_work::millis_since;
 use crate::store::{OpenRun, Store};
 use crate::{Engine, RunReport};
 
@@ -86,7 +87,7 @@ impl Engine<'_> {
         chosen: &[usize],
         resumed: bool,
     ) -> Result<RunReport, Fault> {
-        let began = self.host.now();
+        let began = self.host.steady();
         let id = |position: usize| self.sequence.id(self.sequence.steps[position].name());
         let steps: Vec<StepId> = chosen.iter().map(|position| id(*position)).collect();
         let sequence = self.sequence.name.to_owned();
@@ -108,12 +109,7 @@ impl Engine<'_> {
         self.close(run, tally, began)
     }
 
-    fn close(
-        &self,
-        run: &OpenRun,
-        tally: Tally,
-        began: jiff::Timestamp,
-    ) -> Result<RunReport, Fault> {
+    fn close(&self, run: &OpenRun, tally: Tally, began: Duration) -> Result<RunReport, Fault> {
         let outcome = match (&tally.faults[..], tally.stopped) {
             ([], false) => Outcome::Succeeded,
             ([], true) => Outcome::Interrupted,
@@ -123,7 +119,7 @@ impl Engine<'_> {
             .journal
             .write(self.host, vec![Record::RunClosed { outcome }])
             .and_then(|()| run.note_head());
-        let millis = millis_between(began, self.host.now());
+        let millis = millis_since(began, self.host);
         self.observer.on(&Event::RunFinished {
             run: run.id.clone(),
             outcome: outcome_name(outcome).into(),

@@ -12,7 +12,6 @@ use bootlace_model::view::{
 
 use crate::Engine;
 use crate::port::Host;
-use crate::step_work::millis_between;
 use crate::store::Store;
 
 /// The fact by which a release step says whether everything is pinned by digest.
@@ -164,4 +163,9 @@ fn run_state(state: &RunState, live: bool) -> RunStateView {
         None if live => RunStateView::Running,
         Some(Outcome::Interrupted) | None => RunStateView::Interrupted,
     }
+}
+
+/// Returns the milliseconds between two records; nought if the clock was set back between them.
+fn millis_between(from: jiff::Timestamp, to: jiff::Timestamp) -> u64 {
+    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

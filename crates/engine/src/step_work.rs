@@ -7,6 +7,7 @@ mod assess;
 mod groups;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bootlace_model::effect::Effect;
 use bootlace_model::event::Event;
@@ -25,7 +26,7 @@ use crate::waiting::Patience;
 use crate::{Engine, answers, claims, symptoms, waiting};
 
 /// How long to wait before looking again whether an expectation holds.
-const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// After how many looks to look for causes that are already visible.
 const LOOKS: u32 = 5;
 
@@ -52,7 +53,7 @@ pub(crate) struct StepWork<'a> {
     /// How often an expectation was looked at in vain.
     looks: u32,
     phase: Phase,
-    began: jiff::Timestamp,
+    began: Duration,
     effects: Vec<Effect>,
     /// Why a part is not done, if a part is not.
     rest_skipped: Option<String>,
@@ -67,7 +68,7 @@ enum Phase {
     Perform(VecDeque<usize>),
     Verify {
         left: VecDeque<Expectation>,
-        since: jiff::Timestamp,
+        since: Duration,
         evidence: Vec<String>,
     },
 }
@@ -85,7 +86,7 @@ impl<'a> StepWork<'a> {
             earlier: Earlier::default(),
             looks: 0,
             phase: Phase::Begin,
-            began: engine.host.now(),
+            began: engine.host.steady(),
             effects: vec![],
             rest_skipped: None,
             rest_open: false,
@@ -213,7 +214,7 @@ impl<'a> StepWork<'a> {
             let left = self.step.expects(self.engine.settings).into();
             self.phase = Phase::Verify {
                 left,
-                since: self.host().now(),
+                since: self.host().steady(),
                 evidence: vec![],
             };
             return Ok(Turn::More);
@@ -257,7 +258,7 @@ impl<'a> StepWork<'a> {
     fn verify(
         &mut self,
         mut left: VecDeque<Expectation>,
-        since: jiff::Timestamp,
+        since: Duration,
         mut evidence: Vec<String>,
     ) -> Result<Turn, Fault> {
         while let Some(expectation) = left.pop_front() {
@@ -267,23 +268,23 @@ impl<'a> StepWork<'a> {
                 evidence.push(format!("{what}: {}", finding.found));
                 continue;
             }
-            let until = since + expectation.within;
+            let time_left = (since + expectation.within).checked_sub(self.host().steady());
             let patience = Patience {
                 claim: &expectation.claim,
                 within: expectation.within,
                 because: expectation.because,
                 symptoms: &expectation.symptoms,
             };
-            if finding.hopeless || self.host().now() >= until {
+            let Some(time_left) = time_left.filter(|_| !finding.hopeless) else {
                 return Err(waiting::unmet(&patience, &finding));
-            }
+            };
             if self.waiting_for.as_ref() != Some(&what) {
                 self.waiting_for = Some(what.clone());
                 self.earlier = Earlier::look(self.host(), patience.symptoms)?;
                 self.engine.observer.on(&Event::StepWaiting {
                     step: self.id.clone(),
                     what,
-                    until,
+                    until: self.host().now() + time_left,
                 });
             }
             self.looks += 1;
@@ -331,7 +332,7 @@ impl<'a> StepWork<'a> {
             observer.on(&Event::StepSkipped { step, reason });
             return Ok(Turn::Over);
         }
-        let millis = millis_between(self.began, self.host().now());
+        let millis = millis_since(self.began, self.host());
         self.engine.observer.on(&Event::StepDone {
             step: self.id.clone(),
             millis,
@@ -369,9 +370,10 @@ impl<'a> StepWork<'a> {
     }
 }
 
-/// Returns the milliseconds from one time to a later one.
-pub(crate) fn millis_between(from: jiff::Timestamp, to: jiff::Timestamp) -> u64 {
-    u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
+/// Returns the milliseconds that have passed since something began.
+pub(crate) fn millis_since(began: Duration, host: &dyn Host) -> u64 {
+    let took = host.steady().saturating_sub(began);
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Turns a step's refusal to decide into a fault.

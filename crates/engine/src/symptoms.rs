@@ -42,7 +42,7 @@ pub(crate) fn first(
             Symptom::ImagesMissing { images, fetcher } => {
                 images_missing(host, images, fetcher.as_ref())?
             }
-            Symptom::ObjectsComplain(signs) => complaints::find(host, signs, earlier.began)?,
+            Symptom::ObjectsComplain(signs) => complaints::find(host, signs, earlier)?,
             Symptom::CertificateOutOfDate { path } => out_of_date(host, path)?,
         };
         if fault.is_some() {

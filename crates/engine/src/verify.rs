@@ -143,7 +143,7 @@ impl Silent {
                 hopeless: false,
             });
         }
-        let began = host.now();
+        let began = host.steady();
         let finding = claims::evaluate(host, claim)?;
         if !finding.holds {
             self.note(host, &api.access, began);
@@ -152,8 +152,8 @@ impl Silent {
     }
 
     /// Remembers who has not answered, if the question took long.
-    fn note(&mut self, host: &dyn Host, access: &Access, began: jiff::Timestamp) {
-        let took = host.now().duration_since(began).unsigned_abs();
+    fn note(&mut self, host: &dyn Host, access: &Access, began: Duration) {
+        let took = host.steady().saturating_sub(began);
         if took >= SILENCE {
             self.0.push(access.clone());
         }

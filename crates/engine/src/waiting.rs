@@ -28,7 +28,7 @@ pub(crate) struct Patience<'a> {
 /// Waits until a claim holds; ends early when it never will.
 pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Fault> {
     let earlier = Earlier::look(host, patience.symptoms)?;
-    let began = host.now();
+    let began = host.steady();
     let deadline = began + patience.within;
     let mut pause = FIRST_PAUSE;
     let mut next_signs = began + LOOK_FOR_SYMPTOMS;
@@ -40,13 +40,13 @@ pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Faul
         if finding.hopeless {
             return Err(unmet(patience, &finding));
         }
-        let now = host.now();
+        let now = host.steady();
         if now >= next_signs {
             // What just became true is no failure, whatever the signs say.
             if let Some(fault) = symptoms::first(host, patience.symptoms, &earlier)? {
                 return Err(fault.because(patience.because));
             }
-            next_signs = host.now() + LOOK_FOR_SYMPTOMS;
+            next_signs = host.steady() + LOOK_FOR_SYMPTOMS;
         }
         if now >= deadline {
             return Err(unmet(patience, &finding));

@@ -42,6 +42,14 @@ pub(crate) fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()
 }
 
+/// Returns the time since an arbitrary moment, whatever the clock is set to.
+pub(crate) fn steady() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    // It counts up from nought, so neither part is ever negative.
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
+    Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
+}
+
 /// Waits, but not longer than until the process is asked to stop.
 #[expect(
     clippy::disallowed_methods,
@@ -64,6 +72,14 @@ pub(crate) fn sleep(how_long: Duration, stop: &StopHandle) -> HostResult<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_measured_lasts_as_long_as_it_does() {
+        let (begun, instant) = (steady(), Instant::now());
+        sleep(Duration::from_millis(20), &StopHandle::default()).unwrap();
+        let took = steady().saturating_sub(begun);
+        assert!(took >= Duration::from_millis(20) && took <= instant.elapsed());
+    }
 
     #[test]
     fn a_wait_lasts_as_long_as_it_was_asked_for() {

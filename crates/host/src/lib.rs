@@ -278,6 +278,10 @@ impl Host for RealHost {
         clock::now()
     }
 
+    fn steady(&self) -> Duration {
+        clock::steady()
+    }
+
     fn sleep(&self, how_long: Duration) -> HostResult<()> {
         clock::sleep(how_long, &self.stop)
     }

@@ -5,6 +5,7 @@ use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::symptom::ObjectsComplain;
 use serde_json::Value;
 
+use super::Earlier;
 use crate::access;
 use crate::port::Host;
 
@@ -19,7 +20,7 @@ const A_SECOND: jiff::SignedDuration = jiff::SignedDuration::from_secs(1);
 pub(super) fn find(
     host: &dyn Host,
     signs: &ObjectsComplain,
-    began: jiff::Timestamp,
+    earlier: &Earlier,
 ) -> Result<Option<Fault>, Fault> {
     let claim = ApiClaim {
         what: format!("no {} complains", signs.noun),
@@ -37,14 +38,17 @@ pub(super) fn find(
     };
     let items = answer.body.get("items").and_then(Value::as_array);
     let now = host.now();
+    let waited = host.steady().saturating_sub(earlier.began_steady);
     let mut complaints = items.into_iter().flatten().filter_map(|item| {
         let (since, message) = complaint(item, signs)?;
-        let (from, patience) = if since + A_SECOND < began {
-            (began, signs.lasting * PATIENCE_WITH_OLD)
+        let (from, patience) = if since + A_SECOND < earlier.began {
+            (earlier.began, signs.lasting * PATIENCE_WITH_OLD)
         } else {
             (since, signs.lasting)
         };
-        let lasts = now.duration_since(from).unsigned_abs() >= patience && now > from;
+        // A clock that was set forward makes a new complaint look old, but not the wait look long.
+        let lasts =
+            now.duration_since(from).unsigned_abs() >= patience && now > from && waited >= patience;
         lasts.then(|| fault(item, message, signs))
     });
     Ok(complaints.next())

@@ -18,8 +18,10 @@ const AFRESH: Duration = Duration::from_mins(2);
 /// What was there when a wait began.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
-    /// When the wait began.
+    /// When the wait began, by the clock that objects of an API are dated with.
     pub(super) began: jiff::Timestamp,
+    /// The same moment, by the clock that nothing sets.
+    pub(super) began_steady: Duration,
     /// Containers that had ended, by id.
     ended: BTreeSet<String>,
     /// The first start of each container that belongs to this wait.
@@ -41,6 +43,7 @@ impl Earlier {
     pub(crate) fn look(host: &dyn Host, symptoms: &[Symptom]) -> Result<Self, Fault> {
         let mut earlier = Self {
             began: host.now(),
+            began_steady: host.steady(),
             ..Self::default()
         };
         for symptom in symptoms {

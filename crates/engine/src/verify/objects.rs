@@ -106,7 +106,7 @@ fn ask(
         Err(fault) if fault.kind == FaultKind::VerifyFailed => return Ok(Err(fault.message)),
         Err(fault) => return Err(fault),
     };
-    let began = host.now();
+    let began = host.steady();
     let answers = host.has_objects(&HasRequest {
         credentials: &credentials,
         objects: &given.objects,

@@ -126,6 +126,8 @@ pub(crate) struct Faults {
     pub(crate) crash: Option<(Point, When)>,
     pub(crate) failures: BTreeMap<u64, (Errno, When)>,
     pub(crate) stop_after: Option<u64>,
+    /// By how much the clock is set at an operation.
+    pub(crate) clock_steps: BTreeMap<u64, jiff::SignedDuration>,
 }
 
 /// What becomes of an operation.

@@ -54,6 +54,7 @@ impl FakeHost {
         let state = State {
             disk: Disk::new(IDENTITY),
             now: jiff::Timestamp::from_second(begin).unwrap_or(jiff::Timestamp::UNIX_EPOCH),
+            clock_error: jiff::SignedDuration::ZERO,
             clock: dice.fork(),
             random: dice.fork(),
             parts: dice.fork(),
@@ -195,6 +196,11 @@ impl FakeHost {
     /// Asks the process to stop when an operation, counted from 0, begins.
     pub fn stop_after(&self, operation: u64) {
         self.shared.lock().faults.stop_after = Some(operation);
+    }
+
+    /// Sets the clock forward or back when an operation, counted from 0, begins.
+    pub fn step_clock_at(&self, operation: u64, by: jiff::SignedDuration) {
+        self.shared.lock().faults.clock_steps.insert(operation, by);
     }
 
     /// Forgets all faults that were ordered, and counts from 0 again.

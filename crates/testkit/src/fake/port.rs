@@ -223,7 +223,7 @@ impl Host for FakeHost {
         key: &Secret,
         signer: Signer<'_>,
     ) -> HostResult<String> {
-        let now = self.alive()?.now;
+        let now = self.alive()?.clock_shows();
         pki::issue(request, key, signer, now)
     }
 
@@ -241,7 +241,17 @@ impl Host for FakeHost {
         let mut state = self.shared.lock();
         let step = Duration::from_micros(1 + state.clock.below(2000));
         state.pass_time(step);
-        state.now
+        state.clock_shows()
+    }
+
+    fn steady(&self) -> Duration {
+        let mut state = self.shared.lock();
+        let step = Duration::from_micros(1 + state.clock.below(2000));
+        state.pass_time(step);
+        state
+            .now
+            .duration_since(jiff::Timestamp::UNIX_EPOCH)
+            .unsigned_abs()
     }
 
     fn sleep(&self, how_long: Duration) -> HostResult<()> {

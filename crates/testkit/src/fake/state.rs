@@ -33,7 +33,10 @@ pub(crate) struct Held {
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) disk: Disk,
+    /// How far time has come; what runs on the machine goes by it.
     pub(crate) now: jiff::Timestamp,
+    /// How wrong the clock is that shows it.
+    pub(crate) clock_error: jiff::SignedDuration,
     pub(crate) clock: Dice,
     pub(crate) random: Dice,
     /// Chooses which part of an operation is done when it is disturbed within.
@@ -121,6 +124,9 @@ impl State {
         if self.faults.stop_after == Some(before.operations) {
             self.stop = true;
         }
+        if let Some(by) = self.faults.clock_steps.get(&before.operations) {
+            self.clock_error += *by;
+        }
         match self.faults.judge(kind, before) {
             Verdict::Crash(When::Before) => {
                 self.crashed = true;
@@ -153,6 +159,12 @@ impl State {
         } else {
             whole
         }
+    }
+
+    /// Returns what the clock shows.
+    pub(crate) fn clock_shows(&self) -> jiff::Timestamp {
+        let shown = self.now.saturating_add(self.clock_error);
+        shown.unwrap_or(self.now)
     }
 
     /// Lets time pass.

@@ -3,6 +3,7 @@
 //! Each test tries a small sample that a seed chooses; the message of a failure names the seed.
 //! The ignored tests try a wide one, and with `BOOTLACE_SOAK=1` all of them try everything.
 
+mod clock;
 mod failures;
 mod interleavings;
 mod resume;

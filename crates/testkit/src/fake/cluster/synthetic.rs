@@ -135,7 +135,7 @@ impl State {
         let lease = |namespace: &str, name: &str| {
             json!({
                 "metadata": {"namespace": namespace, "name": name},
-                "spec": {"holderIdentity": NODE_NAME, "renewTime": self.now.to_string()},
+                "spec": {"holderIdentity": NODE_NAME, "renewTime": self.clock_shows().to_string()},
             })
         };
         let mut leases: Vec<Value> = held.map(|(_, name)| lease("kube-system", name)).collect();

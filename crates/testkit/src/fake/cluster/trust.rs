@@ -53,7 +53,7 @@ impl State {
             return Some("its certificate comes from an unknown authority".into());
         }
         let facts = pki::inspect(served.as_bytes(), None, None).ok()?;
-        facts.time_problems(self.now).into_iter().next()
+        facts.time_problems(self.clock_shows()).into_iter().next()
     }
 }
 
