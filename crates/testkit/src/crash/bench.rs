@@ -146,6 +146,15 @@ impl Bench {
         self.engine(host, &self.options()).undo()
     }
 
+    /// Gives the machine back, also past the point of no return and with what was edited since.
+    pub fn reset(&self, host: &FakeHost) -> Result<UndoView, Fault> {
+        let options = Options {
+            force: true,
+            ..self.options()
+        };
+        self.engine(host, &options).reset()
+    }
+
     /// Evaluates the expectations again.
     pub fn verify(&self, host: &FakeHost) -> Result<VerifyView, Fault> {
         self.engine(host, &self.options()).verify()

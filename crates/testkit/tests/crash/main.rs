@@ -6,6 +6,7 @@
 mod clock;
 mod failures;
 mod interleavings;
+mod reset;
 mod resume;
 mod twice;
 mod undo;
