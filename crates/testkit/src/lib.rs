@@ -8,6 +8,7 @@
 //! | [`sampler`] | a sequence that uses every effect, probe and claim of the model |
 //! | [`provision`] | an Ignition config that uses everything, and a machine for it |
 //! | [`crash`] | what is crashed: every sequence on its machine, and what must come of it |
+//! | [`follow`] | the journal of a real run, read while it grows |
 //! | [`mod@env`] | settings, sample configs, an observer that remembers |
 //! | [`dice`] | numbers by seed |
 //! | [`ignition`] | random Ignition configs, roots to apply them to, and real Ignition to compare with |
@@ -16,6 +17,7 @@ pub mod crash;
 pub mod dice;
 pub mod env;
 pub mod fake;
+pub mod follow;
 pub mod ignition;
 pub mod meaning;
 pub mod provision;

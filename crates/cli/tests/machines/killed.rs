@@ -1,68 +1,71 @@
-//! bootlace killed in its steps: `resume` goes on, and the cluster becomes ready all the same.
+//! bootlace killed inside its steps: `resume` goes on, and the cluster still becomes ready.
 
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use bootlace_machines::BOOTLACE;
 use bootlace_testkit::crash::Sample;
+use bootlace_testkit::follow::{Journal, Seen};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::world::{Node, World};
+use crate::world::{CALL, Node, World};
 
-/// How many steps are tried without a soak.
-const TRIED: u64 = 3;
+/// Steps that wait for others, and so last long enough to be killed inside them for certain.
+const LASTING: [&str; 3] = ["start-control-plane", "wait-masters", "hand-over"];
+/// How many of the other steps are tried without a soak.
+const TRIED: u64 = 2;
 /// How long it may take until all that a cluster has is seen to be well.
 const SETTLES: Duration = Duration::from_secs(30);
-/// Within how many events of a step it is killed.
-const EVENTS: u64 = 4;
+/// How often the journal is looked at.
+const LOOKS: Duration = Duration::from_micros(100);
+/// The records of a step behind which it is killed: one of them is chosen.
+const MOMENTS: [&str; 3] = ["step-planned", "intent", "done"];
 
-/// Runs bootlace, whose events are read as they come, and kills it at an event of a step: the one that is
-/// asked for, or the last one, if there are fewer. Prints the event, then how bootlace ended.
+/// Calls bootlace and kills it as soon as its journal holds a kind of record of a step, or the step is over.
 ///
-/// It is done inside of the machine, because some steps are shorter than the way to it.
-const KILL_AT: &str = r#"
-events=$(mktemp -u)
-mkfifo "$events"
-"$1" "$2" cluster --progress json >/dev/null 2>"$events" &
-bootlace=$!
-left=$4
-while IFS= read -r line; do
-    case $line in
-        *'"step":"cluster/'"$3"'"'*)
-            case $line in *step-done* | *step-skipped*) left=0 ;; esac
-            if [ "$left" -le 0 ]; then
-                kill -KILL "$bootlace"
-                echo "$line"
-                break
-            fi
-            left=$((left - 1)) ;;
-    esac
-done <"$events"
-rm "$events"
-wait "$bootlace" 2>/dev/null
-echo "$?"
-"#;
-
-/// How bootlace was killed.
-#[derive(Debug)]
-pub(crate) struct Killed {
-    /// The event at which it was.
-    pub(crate) event: String,
-    /// Whether it had ended before.
-    pub(crate) too_late: bool,
+/// The journal is read from outside: the way into a machine takes longer than most steps.
+fn kill_in(node: &Node, verb: &str, step: &str, moment: &str) -> Seen {
+    let mut journal = Journal::behind_now(&state_of(node)).unwrap();
+    let mut child = node.start(&[verb, "cluster", "--progress", "plain", "-q"]);
+    let (began, id) = (Instant::now(), format!("cluster/{step}"));
+    let mut seen = Seen::default();
+    loop {
+        journal.read_on(&id, &mut seen).unwrap();
+        if seen.has(moment) || seen.is_over() {
+            break;
+        }
+        if child.try_wait().unwrap().is_some() {
+            let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+            unreachable!("{verb} ended before {step} had begun: {said}");
+        }
+        assert!(began.elapsed() < CALL, "{step} never came: {seen:?}");
+        std::thread::sleep(LOOKS);
+    }
+    if let Some(bootlace) = inner(child.id()) {
+        // It may have ended by itself in the meantime.
+        drop(kill_process(bootlace, Signal::KILL));
+    }
+    child.wait().unwrap();
+    journal.read_on(&id, &mut seen).unwrap();
+    seen
 }
 
-/// Calls bootlace and kills it at an event of a step, counted from nought.
-pub(crate) fn kill_at(node: &Node, verb: &str, step: &str, event: u64) -> Killed {
-    let event = event.to_string();
-    let printed = node.must(&["sh", "-c", KILL_AT, "sh", BOOTLACE, verb, step, &event]);
-    let lines: Vec<&str> = printed.lines().collect();
-    let [event, code] = lines.as_slice() else {
-        unreachable!("{step} had no event, or the machine does not kill: {printed}")
-    };
-    assert!(["137", "0"].contains(code), "{printed}");
-    Killed {
-        event: (*event).to_owned(),
-        too_late: *code == "0",
-    }
+/// Returns the state folder, seen from outside through the machine's first process.
+pub(crate) fn state_of(node: &Node) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/root/var/lib/bootlace", leader(node)))
+}
+
+/// Returns the id of the machine's first process.
+pub(crate) fn leader(node: &Node) -> String {
+    let enter = node.machine.command(&["true"]).unwrap();
+    let mut words = enter.get_args().map(|word| word.to_string_lossy());
+    let leader = words.find_map(|word| Some(word.strip_prefix("--target=")?.to_owned()));
+    leader.unwrap()
+}
+
+/// Returns the process inside the machine of a program that was started from outside.
+pub(crate) fn inner(outer: u32) -> Option<Pid> {
+    let children = std::fs::read_to_string(format!("/proc/{outer}/task/{outer}/children")).ok()?;
+    Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
 }
 
 #[test]
@@ -73,34 +76,68 @@ fn a_kill_in_any_step_is_resumed() {
     eprintln!("seed {}; BOOTLACE_SEED repeats the choice", sample.seed);
     let steps = steps(&world.node("explains", 10));
     assert_eq!(steps.len(), 23);
-    let chosen = sample.choose_below(steps.len() as u64, TRIED);
+    let chosen = choose(&mut sample, &steps);
     // A soak gives each step a machine of its own; a sample kills one run several times.
     let kills_each = if sample.soak { 1 } else { chosen.len() };
-    for kills in chosen.chunks(kills_each) {
-        let node = world.node(&format!("m{}", kills[0]), 11);
+    let (mut kills, mut inside) = (0, 0);
+    for steps in chosen.chunks(kills_each) {
+        let node = world.node(&format!("m{kills}"), 11);
         let mut after = String::new();
-        for position in kills {
-            let step = &steps[usize::try_from(*position).unwrap()];
-            let event = sample.roll() % EVENTS;
-            if node.step(step) == "done" {
+        for step in steps {
+            if ["done", "skipped"].contains(&node.step(step).as_str()) {
                 // Steps that do not need each other run side by side: it was quicker.
-                eprintln!("{step} was done when another one was killed");
+                eprintln!("{step} was over when another one was killed");
                 continue;
             }
+            let moment = MOMENTS[usize::try_from(sample.roll() % 3).unwrap()];
             let verb = if after.is_empty() { "run" } else { "resume" };
-            let killed = kill_at(&node, verb, step, event);
-            let shown: String = killed.event.chars().take(120).collect();
-            eprintln!("{step}, event {event}: {shown}");
+            let seen = kill_in(&node, verb, step, moment);
+            let place = if seen.is_inside() { "inside" } else { "behind" };
+            eprintln!(
+                "{step}, at its first {moment}: killed {place} it, {:?}",
+                seen.kinds
+            );
+            let may_be_over = !LASTING.contains(&step.as_str());
+            assert!(seen.is_inside() || may_be_over, "{step}: {seen:?}");
             let status = node.status();
-            let is_over = killed.too_late && steps.last() == Some(step);
-            let expected = if is_over { "succeeded" } else { "interrupted" };
-            assert_eq!(status["state"], expected, "{step}: {status:#}");
+            // A run that was closed is over, however its process ended.
+            let expected = if seen.closed {
+                "succeeded"
+            } else {
+                "interrupted"
+            };
+            assert_eq!(status["state"], expected, "{step}: {seen:?} {status:#}");
             after.push_str(step);
             after.push(' ');
+            kills += 1;
+            inside += u64::from(seen.is_inside());
         }
         goes_on(&node, &after);
         node.machine.remove().unwrap();
     }
+    bootlace_test_notes::tried("kills on a machine", kills, sample.seed);
+    bootlace_test_notes::tried("of them inside a step", inside, sample.seed);
+    assert!(inside > 0, "none of {kills} kills came inside a step");
+}
+
+/// Chooses one of the steps that last, and some of the others; all in a soak.
+fn choose(sample: &mut Sample, steps: &[String]) -> Vec<String> {
+    let (lasting, others): (Vec<&String>, Vec<&String>) = steps
+        .iter()
+        .partition(|step| LASTING.contains(&step.as_str()));
+    assert_eq!(lasting.len(), LASTING.len(), "{steps:?}");
+    let mut chosen = vec![];
+    for (from, most) in [(&lasting, 1), (&others, TRIED)] {
+        let positions = sample.choose_below(from.len() as u64, most);
+        chosen.extend(
+            positions
+                .iter()
+                .map(|at| from[usize::try_from(*at).unwrap()]),
+        );
+    }
+    // In the order of the sequence, so that a run can be killed in one after the other.
+    let ordered = steps.iter().filter(|step| chosen.contains(step));
+    ordered.cloned().collect()
 }
 
 /// Resumes, and looks whether all that a cluster has is there.
