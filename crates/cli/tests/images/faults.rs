@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::world::World;
+use crate::world::{Stalling, World};
 
 const RUN: &str = "run cluster --to render-ingress";
 /// How long it may take to name a cause once it is visible.
@@ -87,4 +87,33 @@ fn an_image_that_cannot_be_pulled_is_named() {
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("manifest unknown"), "{said}");
     assert!(begun.elapsed() < NAMED, "{:?}", begun.elapsed());
+}
+
+#[test]
+#[ignore = "slow: builds and pushes an image, and pulls it through a registry that stalls"]
+fn a_registry_that_stalls_is_given_up_and_resume_goes_on_once_it_answers() {
+    let world = World::new();
+    // Nothing is answered at all, or the middle of a layer is where it ends.
+    for (root, bytes) in [("silent", 0), ("half", 1 << 20)] {
+        let registry = Stalling::before(&world, bytes);
+        let image = registry.image(&world);
+        world.configure("6s", &format!("ingress: {{image: \"{image}\"}}"));
+        let begun = Instant::now();
+        let (code, said) = world.call(RUN, root);
+        assert_eq!(code, Some(8), "{root}: {said}");
+        assert!(said.contains("did not end within"), "{root}: {said}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(6) + NAMED,
+            "{:?}",
+            begun.elapsed()
+        );
+        assert_eq!(world.containers(), "", "{root}");
+        let output = world.path(root).join("opt/bootlace/ingress");
+        assert!(!output.exists(), "{root}: nothing of it is taken");
+        registry.mend();
+        world.must("resume cluster", root);
+        assert!(output.join("manifests/ingress-class.yaml").is_file());
+        world.must("undo cluster", root);
+        world.podman(&["rmi", "-a", "-f"]);
+    }
 }

@@ -1,10 +1,13 @@
 //! A registry, an image in it, and roots to render into.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -189,6 +192,65 @@ impl Drop for World {
             }
         }
     }
+}
+
+/// Stands between podman and the registry, and lets only so many bytes through until it is mended.
+pub(crate) struct Stalling {
+    address: SocketAddr,
+    left: Arc<AtomicU64>,
+}
+
+impl Stalling {
+    /// Listens, and lets `bytes` of answers through.
+    pub(crate) fn before(world: &World, bytes: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let trust = format!("[[registry]]\nlocation = \"{address}\"\ninsecure = true\n");
+        let path = world.path("registries.conf");
+        let known = fs::read_to_string(&path).unwrap();
+        fs::write(path, known + &trust).unwrap();
+        let (registry, _) = world.image.split_once('/').unwrap();
+        let (registry, left) = (registry.to_owned(), Arc::new(AtomicU64::new(bytes)));
+        let shared = Arc::clone(&left);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let server = TcpStream::connect(&registry).unwrap();
+                let (mut asks, mut takes) =
+                    (client.try_clone().unwrap(), server.try_clone().unwrap());
+                std::thread::spawn(move || std::io::copy(&mut asks, &mut takes));
+                let left = Arc::clone(&shared);
+                std::thread::spawn(move || pass(server, client, &left));
+            }
+        });
+        Self { address, left }
+    }
+
+    /// Returns how the image is called that is pulled through it.
+    pub(crate) fn image(&self, world: &World) -> String {
+        let (_, name) = world.image.split_once('/').unwrap();
+        format!("{}/{name}", self.address)
+    }
+
+    /// Lets everything through from now on.
+    pub(crate) fn mend(&self) {
+        self.left.store(u64::MAX, Ordering::SeqCst);
+    }
+}
+
+/// Passes answers on as long as some are left to be passed.
+fn pass(mut from: TcpStream, mut to: TcpStream, left: &AtomicU64) {
+    let mut piece = vec![0; 4096];
+    while let Ok(length) = from.read(&mut piece) {
+        // It stalls, and neither answers nor closes.
+        while left.load(Ordering::SeqCst) < length as u64 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        left.fetch_sub(length as u64, Ordering::SeqCst);
+        if length == 0 || to.write_all(&piece[..length]).is_err() {
+            break;
+        }
+    }
+    to.shutdown(Shutdown::Both).ok();
 }
 
 /// The program under test, which is also what the image renders with.

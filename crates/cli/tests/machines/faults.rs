@@ -1,6 +1,7 @@
 //! Faults on a real machine: the right exit code, the cause named soon, and on it goes without the fault.
 
 mod certificates;
+mod dying;
 mod payload;
 mod refused;
 mod started;
