@@ -45,7 +45,7 @@ fn io_fault(message: String, target: &str, kind: std::io::ErrorKind) -> Fault {
             .because("Nothing half-written is left: files appear whole or not at all.")
             .hint("make room (`df -h`), then `bootlace resume` goes on from here"),
         std::io::ErrorKind::ReadOnlyFilesystem => fault.hint(format!(
-            "`findmnt -T {target}` shows the mount; remount it or choose another --root"
+            "`findmnt -T {target}` shows the mount; remount it, or choose another --root, --state or --assets"
         )),
         _ => fault.hint("when the cause is gone, `bootlace resume` goes on from here"),
     }

@@ -5,7 +5,7 @@ mod read;
 
 use std::sync::{Mutex, PoisonError};
 
-use bootlace_model::fault::Fault;
+use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::Digest;
 use bootlace_model::record::{LINE_VERSION, Line, Record};
 use bootlace_model::replay::RunState;
@@ -24,8 +24,17 @@ pub(crate) const JOURNAL_FILE: &str = "journal.jsonl";
 #[derive(Debug)]
 pub(crate) struct Journal {
     tail: Mutex<Tail>,
-    synced: Mutex<u64>,
+    synced: Mutex<Synced>,
     sync: Box<dyn LogSync>,
+}
+
+#[derive(Debug)]
+struct Synced {
+    /// How many lines are durable.
+    lines: u64,
+    /// Whether a sync failed. A later one would succeed and prove nothing: the kernel reports once
+    /// that it could not write, and then takes its pages for written.
+    failed: bool,
 }
 
 #[derive(Debug)]
@@ -73,7 +82,10 @@ impl Journal {
         });
         Ok(Self {
             tail,
-            synced: Mutex::new(next),
+            synced: Mutex::new(Synced {
+                lines: next,
+                failed: false,
+            }),
             sync,
         })
     }
@@ -131,15 +143,22 @@ impl Journal {
             .unwrap_or_else(PoisonError::into_inner)
             .next;
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if *synced < wanted {
+        if synced.failed {
+            return Err(not_synced());
+        }
+        if synced.lines < wanted {
             // Whatever is appended between here and the sync is made durable as well.
             let reached = self
                 .tail
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .next;
+            synced.failed = true;
             self.sync.sync()?;
-            *synced = reached;
+            *synced = Synced {
+                lines: reached,
+                failed: false,
+            };
         }
         Ok(())
     }
@@ -166,4 +185,11 @@ impl Journal {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         (tail.next, tail.prev)
     }
+}
+
+/// Says that nothing can be made durable any more by this process.
+fn not_synced() -> Fault {
+    Fault::new(FaultKind::StepFailed, "the journal could not be synced")
+        .because("After one failed sync, a later one that succeeds proves nothing.")
+        .hint("when the cause is gone, `bootlace resume` goes on from here")
 }

@@ -119,6 +119,8 @@ impl Engine<'_> {
             .journal
             .write(self.host, vec![Record::RunClosed { outcome }])
             .and_then(|()| run.note_head());
+        // What could not be journalled is not claimed.
+        let outcome = closed.as_ref().map_or(Outcome::Failed, |()| outcome);
         let millis = millis_since(began, self.host);
         self.observer.on(&Event::RunFinished {
             run: run.id.clone(),

@@ -237,15 +237,13 @@ impl<'a> Store<'a> {
         )?;
         // A killed process may have kept a before-image without making its name durable.
         self.host.sync_dirs(&[dir.as_ref(), blobs.as_ref()])?;
-        let mut log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
+        let log = self.host.open_log(dir.as_ref(), JOURNAL_FILE)?;
         let read = read_checked(run, dir.as_ref(), log.as_ref(), &mut |_, _| {});
         let read = read.map_err(|fault| fault.in_file(&file))?;
-        if read.torn > 0 {
-            log.truncate(read.good)?;
-        }
         if read.state.run.is_none() {
             return Err(self.empty_run(run, &path)?);
         }
+        let log = self.rewrite(dir.as_ref(), log.as_ref(), read.good)?;
         let journal = Journal::new(log, read.lines, read.last, read.state)?;
         if read.torn > 0 {
             journal.write(self.host, vec![Record::TailCut { bytes: read.torn }])?;
@@ -257,6 +255,31 @@ impl<'a> Store<'a> {
             dir,
             _lock: lock,
         })
+    }
+
+    /// Writes a journal again, up to its last whole line, and returns the new one.
+    ///
+    /// What is read of it may be in memory only: when a sync has failed, the kernel takes the pages
+    /// that it could not write for written.
+    fn rewrite(
+        &self,
+        dir: &dyn Dir,
+        log: &dyn LogFile,
+        good: u64,
+    ) -> Result<Box<dyn LogFile>, Fault> {
+        let length = usize::try_from(good).map_err(|error| Fault::internal(error.to_string()))?;
+        let mut lines = vec![0; length];
+        let read = log.read_at(0, &mut lines)?;
+        lines.truncate(read);
+        let staged = format!(".{JOURNAL_FILE}");
+        if dir.stat(&staged)?.is_some() {
+            dir.remove(&staged)?;
+        }
+        dir.create(&staged, &lines, &Attributes::mode(0o600))?;
+        self.host.sync_files(&[(dir, &staged)])?;
+        dir.rename(&staged, JOURNAL_FILE)?;
+        self.host.sync_dirs(&[dir])?;
+        Ok(self.host.open_log(dir, JOURNAL_FILE)?)
     }
 
     /// Removes the folders of runs that a crash cut off before their first record.

@@ -2,7 +2,7 @@
 
 use bootlace_testkit::crash::{Bench, Sample, Wrong};
 use bootlace_testkit::dice::Dice;
-use bootlace_testkit::fake::{Errno, FakeHost, When};
+use bootlace_testkit::fake::{Errno, FakeHost, Operation, OperationKind, When};
 
 use super::{FEW, MANY};
 
@@ -48,6 +48,35 @@ fn a_failure_is_undone() -> Result<(), Wrong> {
 #[test]
 fn a_failure_is_resumed() -> Result<(), Wrong> {
     each_failure(FEW, Bench::must_finish)
+}
+
+/// The kernel reports once that it could not write; a later sync that succeeds proves nothing.
+#[test]
+fn after_a_failed_sync_of_the_journal_no_other_counts() -> Result<(), Wrong> {
+    let is_sync = |operation: &Operation| operation.kind == OperationKind::SyncLog;
+    let mut sample = Sample::begin();
+    for bench in sample.benches()? {
+        let operations = (0..).zip(&bench.operations);
+        let syncs = operations.filter(|(_, operation)| is_sync(operation));
+        let syncs: Vec<u64> = syncs.map(|(number, _)| number).collect();
+        for chosen in sample.choose_below(syncs.len() as u64, FEW) {
+            let number = syncs[usize::try_from(chosen).unwrap_or_default()];
+            sample.try_out(
+                || format!("{}, EIO at {number}", bench.case.name),
+                || {
+                    let host = bench.machine();
+                    host.fail_at(number, Errno::EIO, When::Before);
+                    let ran = bench.run(&host);
+                    let syncs = host.trace().into_iter().filter(is_sync).count();
+                    if ran.is_ok() || syncs as u64 > chosen + 1 {
+                        return Err(Wrong(format!("{syncs} syncs, then {ran:?}")));
+                    }
+                    Ok(())
+                },
+            );
+        }
+    }
+    sample.end("failed syncs of the journal")
 }
 
 #[test]
