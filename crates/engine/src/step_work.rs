@@ -6,16 +6,18 @@
 mod assess;
 mod groups;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use bootlace_model::effect::Effect;
+use bootlace_model::effect::{Effect, EffectKind};
 use bootlace_model::event::Event;
 use bootlace_model::expect::Expectation;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
+use bootlace_model::path::TargetPath;
 use bootlace_model::probe::Answer;
 use bootlace_model::record::Record;
+use bootlace_model::replay::RunState;
 use bootlace_model::step::{Decision, Step};
 
 use crate::effects::perform;
@@ -235,7 +237,8 @@ impl<'a> StepWork<'a> {
                 until,
             });
         }
-        let afters = perform(self.host(), &self.run.id, &group)?;
+        let unsynced = || self.run.journal.with_state(folders_in_the_making);
+        let afters = perform(self.host(), &self.run.id, &group, unsynced)?;
         let done = group.iter().zip(afters);
         let done = done.map(|(intended, after)| Record::Done {
             n: intended.n,
@@ -368,6 +371,19 @@ impl<'a> StepWork<'a> {
         });
         fault
     }
+}
+
+/// Lists the folders that unanswered intents may have made without syncing their names.
+fn folders_in_the_making(state: &RunState) -> BTreeSet<TargetPath> {
+    let mut folders = BTreeSet::new();
+    for pending in state.pending.values() {
+        folders.extend(pending.before.parents.iter().cloned());
+        if pending.effect.kind == EffectKind::MakeDirectory {
+            let nodes = pending.before.nodes.iter();
+            folders.extend(nodes.map(|node| node.path.clone()));
+        }
+    }
+    folders
 }
 
 /// Returns the milliseconds that have passed since something began.

@@ -1,6 +1,6 @@
 //! Performing a group: stage everything, sync once, publish in order, sync the folders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bootlace_model::content::Content;
@@ -41,10 +41,13 @@ pub(crate) fn staged_prefix(run: &RunId) -> String {
 }
 
 /// Performs effects of one class; returns what is at the touched paths afterwards, by effect.
+///
+/// `unsynced` lists the folders that other steps have made and may not have synced.
 pub(crate) fn perform(
     host: &dyn Host,
     run: &RunId,
     group: &[Intended<'_>],
+    unsynced: impl FnOnce() -> BTreeSet<TargetPath>,
 ) -> Result<Vec<Vec<Node>>, Fault> {
     let folders = Folders::new(host);
     let mut contents = Contents::new(&folders);
@@ -58,6 +61,8 @@ pub(crate) fn perform(
         };
         afters.push(after.map_err(|fault| asked_by(fault, intended.effect.origin()))?);
     }
+    // Asked only now: a folder that was found while staging was made before.
+    staging.sync_above(&folders, &unsynced())?;
     staging.publish(host)?;
     Ok(afters)
 }
@@ -282,6 +287,32 @@ impl Staging {
             host.sync_dirs(&changed)?;
         }
         Ok(left)
+    }
+
+    /// Lets the names of folders be synced, too, that others have made above what is staged.
+    ///
+    /// What is done in a folder is lost with the folder's name.
+    fn sync_above(
+        &mut self,
+        folders: &Folders<'_>,
+        unsynced: &BTreeSet<TargetPath>,
+    ) -> HostResult<()> {
+        let mut holding = BTreeSet::new();
+        for path in self.changed.keys() {
+            let mut next = Some(path.clone());
+            while let Some(folder) = next {
+                next = folder.parent();
+                if unsynced.contains(&folder) {
+                    holding.extend(next.clone());
+                }
+            }
+        }
+        for path in holding {
+            if let Some(dir) = folders.open(&path)? {
+                self.changed.insert(path, dir);
+            }
+        }
+        Ok(())
     }
 
     /// Stages the removal of a folder for the case that nothing is in it by then.

@@ -2,7 +2,7 @@
 
 use bootlace_testkit::crash::{Bench, Sample, Wrong};
 use bootlace_testkit::dice::Dice;
-use bootlace_testkit::fake::{Errno, FakeHost, Operation, OperationKind, When};
+use bootlace_testkit::fake::{Death, Errno, FakeHost, Operation, OperationKind, When};
 
 use super::{FEW, MANY};
 
@@ -48,6 +48,24 @@ fn a_failure_is_undone() -> Result<(), Wrong> {
 #[test]
 fn a_failure_is_resumed() -> Result<(), Wrong> {
     each_failure(FEW, Bench::must_finish)
+}
+
+/// The steps beside a failed one go on, and what they did must not depend on what it left unsynced.
+#[test]
+fn a_failure_is_resumed_after_a_power_cut() -> Result<(), Wrong> {
+    each_failure(FEW, cut_and_finish)
+}
+
+#[test]
+#[ignore = "slow: a wide sample"]
+fn many_failures_are_resumed_after_a_power_cut() -> Result<(), Wrong> {
+    each_failure(MANY, cut_and_finish)
+}
+
+fn cut_and_finish(bench: &Bench, host: &FakeHost) -> Result<(), Wrong> {
+    // Nothing survives by luck.
+    host.reboot(Death::PowerCut { seed: 0 });
+    bench.must_finish(host)
 }
 
 /// The kernel reports once that it could not write; a later sync that succeeds proves nothing.
