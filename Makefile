@@ -5,7 +5,8 @@
 TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
 # What tests start for real, beside what the lab builds and installs itself.
 TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2 \
-	podman:podman docker-registry:docker-registry chromium:chromium
+	podman:podman docker-registry:docker-registry chromium:chromium \
+	mkfs.ext4:e2fsprogs mkfs.btrfs:btrfs-progs mkfs.xfs:xfsprogs strace:strace
 # What benchmarks compare with, beside what the lab builds.
 BENCH_TOOLS := nginx:nginx
 

@@ -11,10 +11,12 @@
 //! | [`follow`] | the journal of a real run, read while it grows |
 //! | [`mod@env`] | settings, sample configs, an observer that remembers |
 //! | [`dice`] | numbers by seed |
+//! | [`disk`] | real filesystems on a disk whose power can be cut at every write |
 //! | [`ignition`] | random Ignition configs, roots to apply them to, and real Ignition to compare with |
 
 pub mod crash;
 pub mod dice;
+pub mod disk;
 pub mod env;
 pub mod fake;
 pub mod follow;

@@ -69,6 +69,7 @@ const TARGETS: &[Target] = &[
     ),
     target("sampled", "bootlace", &["--test", "ignition"], &[], true),
     target("sampled", "bootlace", &["--test", "sigkill"], &[], true),
+    target("sampled", "bootlace", &["--test", "power"], &[], true),
     target("timed", "bootlace-host", &["--lib"], &[], false),
     target("timed", "bootlace-host", &["--test", "host"], &[], false),
     target(

@@ -78,6 +78,12 @@ pub(crate) const PARTS: &[Part] = &[
         tests: &[],
     },
     Part {
+        name: "disks",
+        about: "a power cut at every write to ext4, btrfs and XFS, and disks that fail or are full",
+        target: &["--test", "power"],
+        tests: &[],
+    },
+    Part {
         name: "kills",
         about: "SIGKILL inside every step on a real machine",
         target: &["--test", "machines"],
