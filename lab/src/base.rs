@@ -21,7 +21,7 @@ const DEBIAN_RECIPE: u32 = 1;
 const SETTINGS_RECIPE: u32 = 2;
 
 /// The release of Debian.
-const SUITE: &str = "bookworm";
+pub(crate) const SUITE: &str = "bookworm";
 
 /// What is installed besides the smallest possible system.
 const PACKAGES: &[&str] = &[
@@ -73,7 +73,6 @@ pub(crate) struct Base {
     debian: Product,
     settings: Product,
     files: PathBuf,
-    mirror: Option<String>,
 }
 
 impl Base {
@@ -94,7 +93,6 @@ impl Base {
             settings: cache.product("settings", &settings),
             key,
             files,
-            mirror: std::env::var("BOOTLACE_DEBIAN_MIRROR").ok(),
         })
     }
 
@@ -122,7 +120,9 @@ impl Base {
         self.debian.make(lock, |folder| {
             let task = progress.task("makes a machine's root");
             let root = folder.join("root");
-            self.bootstrap(&root, |line| task.detail(line.trim_start_matches("I: ")))?;
+            bootstrap(&root, PACKAGES, |line| {
+                task.detail(line.trim_start_matches("I: "));
+            })?;
             let mut query = program::command("chroot");
             query.arg(&root).args(["dpkg-query", "--show"]);
             let packages = program::run("listing packages", &mut query, |_| {})?;
@@ -132,29 +132,34 @@ impl Base {
         self.settings
             .make(lock, |folder| settle(folder, &self.files))
     }
+}
 
-    fn bootstrap(&self, root: &Path, on_line: impl Fn(&str) + Sync) -> Result<(), LabError> {
-        // In namespaces of its own, so that its mounts and children end with it, however it ends.
-        let mut command = program::command("unshare");
-        command
-            .args([
-                "--mount",
-                "--propagation=private",
-                "--pid",
-                "--fork",
-                "--kill-child",
-                "--mount-proc",
-            ])
-            .args(["debootstrap", "--variant=minbase"])
-            .arg(format!("--include={}", PACKAGES.join(",")))
-            .arg(SUITE)
-            .arg(root)
-            .args(&self.mirror);
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{path}:/usr/local/sbin:/usr/sbin:/sbin"));
-        program::run("making a machine's root", &mut command, on_line)?;
-        Ok(())
-    }
+/// Makes a small Debian with some packages in it.
+pub(crate) fn bootstrap(
+    root: &Path,
+    packages: &[&str],
+    on_line: impl Fn(&str) + Sync,
+) -> Result<(), LabError> {
+    // In namespaces of its own, so that its mounts and children end with it, however it ends.
+    let mut command = program::command("unshare");
+    command
+        .args([
+            "--mount",
+            "--propagation=private",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+        ])
+        .args(["debootstrap", "--variant=minbase"])
+        .arg(format!("--include={}", packages.join(",")))
+        .arg(SUITE)
+        .arg(root)
+        .args(std::env::var("BOOTLACE_DEBIAN_MIRROR").ok());
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{path}:/usr/local/sbin:/usr/sbin:/sbin"));
+    program::run("making a root with debootstrap", &mut command, on_line)?;
+    Ok(())
 }
 
 /// Removes what a root knows of the computer on which it was made, and what was downloaded for it.

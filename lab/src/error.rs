@@ -73,7 +73,7 @@ impl LabError {
     pub fn hints(&self) -> Vec<String> {
         let hint = match self {
             Self::Usage(_) => {
-                "usage: lab prepare [--bootlace FILE] [--programs-only] [--with-ignition] | lab show"
+                "usage: lab prepare [--bootlace FILE] [--programs-only] [--with-ignition] [--with-conformance] | lab show"
                     .into()
             }
             Self::Missing { hint, .. } => hint.clone(),

@@ -1,8 +1,9 @@
 //! Layers of images: the same files give the same bytes, on any day and by any user.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tar::{Builder, EntryType, Header};
@@ -49,6 +50,35 @@ impl Layer {
     /// Adds an empty folder.
     pub(crate) fn folder(self, at: &str, mode: u32) -> Self {
         self.entry(at, Entry::Folder { mode })
+    }
+
+    /// Adds all files, folders and links of a root, without those that start with one of some paths.
+    pub(crate) fn tree(mut self, root: &Path, without: &[&str]) -> Result<Self, LabError> {
+        let mut open = vec![root.to_owned()];
+        while let Some(folder) = open.pop() {
+            let failed = |error| LabError::file("list", &folder)(error);
+            for item in fs::read_dir(&folder).map_err(failed)? {
+                let path = item.map_err(failed)?.path();
+                let relative = path.strip_prefix(root).unwrap_or(&path);
+                let at = relative.to_string_lossy().into_owned();
+                if without.iter().any(|left_out| at.starts_with(left_out)) {
+                    continue;
+                }
+                let looked = fs::symlink_metadata(&path).map_err(LabError::file("read", &path))?;
+                let mode = looked.permissions().mode() & 0o7777;
+                let kind = looked.file_type();
+                if kind.is_dir() {
+                    self = self.folder(&at, mode);
+                    open.push(path);
+                } else if kind.is_symlink() {
+                    let to = fs::read_link(&path).map_err(LabError::file("read", &path))?;
+                    self = self.link(&at, &to.to_string_lossy());
+                } else if kind.is_file() {
+                    self = self.file(&at, &path, mode);
+                }
+            }
+        }
+        Ok(self)
     }
 
     fn entry(mut self, at: &str, entry: Entry) -> Self {
@@ -176,5 +206,43 @@ mod tests {
             .map(|(path, mode)| ((*path).to_owned(), *mode, 0))
             .collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_root_is_taken_without_what_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |relative: &str| root.path().join(relative);
+        for folder in ["usr/bin", "usr/share/doc/x", "tmp"] {
+            fs::create_dir_all(path(folder)).unwrap();
+        }
+        fs::write(path("usr/bin/su"), "x").unwrap();
+        fs::write(path("usr/share/doc/x/y"), "x").unwrap();
+        let modes = [("usr/bin/su", 0o4755), ("tmp", 0o1777)];
+        for (at, mode) in modes {
+            fs::set_permissions(path(at), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        std::os::unix::fs::symlink("usr/bin", path("bin")).unwrap();
+        let layer = Layer::default()
+            .tree(root.path(), &["usr/share/doc/"])
+            .unwrap();
+        let names: Vec<&str> = layer.entries.keys().map(String::as_str).collect();
+        let expected = [
+            "bin",
+            "tmp",
+            "usr",
+            "usr/bin",
+            "usr/bin/su",
+            "usr/share",
+            "usr/share/doc",
+        ];
+        assert_eq!(names, expected);
+        let mode = |at: &str| match &layer.entries[at] {
+            Entry::Folder { mode } | Entry::File { mode, .. } => *mode,
+            other => panic!("{other:?}"),
+        };
+        for (at, expected) in modes {
+            assert_eq!(mode(at), expected, "{at}");
+        }
+        assert!(matches!(&layer.entries["bin"], Entry::Link { to } if to == "usr/bin"));
     }
 }

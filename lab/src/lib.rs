@@ -6,10 +6,11 @@
 //! | module | makes |
 //! |---|---|
 //! | `packages` | Debian packages on this computer |
-//! | `programs` | Kubernetes, etcd, CoreDNS; Ignition, where it is wanted |
+//! | `programs` | Kubernetes, etcd, CoreDNS; Ignition and the conformance specs, where they are wanted |
 //! | `base` | the root of every machine |
 //! | `busybox` | the programs of the image for sample applications |
 //! | `layer`, `oci`, `libraries`, `image_root`, `images` | images, without a daemon |
+//! | `test_images` | the images that conformance specs run |
 //! | `payload` | the release: manifests and images that name each other by digest |
 //! | `store` | containerd's disk with all images in it, shared by new machines |
 //! | `prepare`, `ready` | all of that in order; the record of where it is |
@@ -41,7 +42,8 @@ mod progress;
 mod ready;
 mod sources;
 mod store;
+mod test_images;
 
 pub use error::LabError;
 pub use prepare::{Wanted, prepare};
-pub use ready::{IgnitionPrograms, Lab, ProgramFolders};
+pub use ready::{ConformanceSuite, IgnitionPrograms, Lab, ProgramFolders};

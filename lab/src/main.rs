@@ -47,6 +47,7 @@ fn wanted(arguments: &[String]) -> Result<Wanted, LabError> {
         match argument.as_str() {
             "--programs-only" => wanted.programs_only = true,
             "--with-ignition" => wanted.with_ignition = true,
+            "--with-conformance" => wanted.with_conformance = true,
             "--bootlace" => {
                 let file = arguments.next();
                 let file = file.ok_or_else(|| LabError::Usage("--bootlace needs a file".into()))?;

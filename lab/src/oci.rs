@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tar::Builder;
 
 use crate::error::LabError;
@@ -50,50 +50,67 @@ pub(crate) struct Image {
     pub(crate) size: u64,
     /// Its manifest's size.
     manifest_size: u64,
-    /// Its blobs: manifest, config and layer.
+    /// Its blobs: manifest, config and layers.
     blobs: Vec<String>,
 }
 
 impl Image {
     /// Makes an image of one layer in a folder.
     pub(crate) fn make(folder: &Path, layer: &Layer, start: &Start<'_>) -> Result<Self, LabError> {
-        let blobs = folder.join("blobs");
-        files::folder(&blobs)?;
-        let (layer_digest, layer_size) = write_layer(&blobs, layer)?;
-        let mut runs = json!({"Env": [PATH], "WorkingDir": "/"});
-        match start.entrypoint {
-            Some(program) => runs["Entrypoint"] = json!([program]),
-            None => runs["Cmd"] = json!(["/bin/sh"]),
-        }
+        let layer = write_layer(folder, layer)?;
+        let mut runs = match start.entrypoint {
+            Some(program) => json!({"Entrypoint": [program]}),
+            None => json!({"Cmd": ["/bin/sh"]}),
+        };
         if let Some(user) = start.user {
             runs["User"] = json!(user);
         }
+        let image = Self::of_layers(folder, &[layer], runs)?;
+        let record = json!(image).to_string();
+        files::write(&folder.join("image.json"), record.as_bytes())?;
+        Ok(image)
+    }
+
+    /// Makes an image of layers that were written to the folder; `runs` is what its config adds to the defaults.
+    pub(crate) fn of_layers(
+        folder: &Path,
+        layers: &[LayerBlob],
+        mut runs: Value,
+    ) -> Result<Self, LabError> {
+        let blobs = folder.join("blobs");
+        runs["Env"] = json!([PATH]);
+        runs["WorkingDir"] = json!("/");
+        let digests: Vec<&str> = layers.iter().map(|layer| layer.digest.as_str()).collect();
+        let history = vec![json!({"created_by": "lab prepare"}); layers.len()];
         let config = json!({
             "architecture": architecture(),
             "os": "linux",
             "config": runs,
-            "rootfs": {"type": "layers", "diff_ids": [layer_digest]},
-            "history": [{"created_by": "lab prepare"}],
+            "rootfs": {"type": "layers", "diff_ids": digests},
+            "history": history,
         });
         let config = config.to_string();
         let config_digest = put(&blobs, config.as_bytes())?;
+        let described = layers.iter();
+        let described = described
+            .map(|layer| json!({"mediaType": LAYER, "digest": layer.digest, "size": layer.size}));
         let manifest = json!({
             "schemaVersion": 2,
             "mediaType": MANIFEST,
             "config": {"mediaType": CONFIG, "digest": config_digest, "size": config.len()},
-            "layers": [{"mediaType": LAYER, "digest": layer_digest, "size": layer_size}],
+            "layers": described.collect::<Vec<_>>(),
         });
         let manifest = manifest.to_string();
         let manifest_digest = put(&blobs, manifest.as_bytes())?;
-        let image = Self {
-            digest: manifest_digest.clone(),
-            size: layer_size + (config.len() + manifest.len()) as u64,
+        let size = layers.iter().map(|layer| layer.size).sum::<u64>();
+        let mut all = vec![manifest_digest.clone(), config_digest];
+        all.extend(layers.iter().map(|layer| layer.digest.clone()));
+        Ok(Self {
+            digest: manifest_digest,
+            size: size + (config.len() + manifest.len()) as u64,
             manifest_size: manifest.len() as u64,
-            blobs: vec![manifest_digest, config_digest, layer_digest],
-        };
-        let record = json!(image).to_string();
-        files::write(&folder.join("image.json"), record.as_bytes())?;
-        Ok(image)
+            blobs: all,
+        })
     }
 
     /// Reads what was made in a folder.
@@ -173,14 +190,24 @@ pub(crate) fn archive(path: &Path, images: &[Named]) -> Result<(String, u64), La
     Ok((digest, size))
 }
 
-fn write_layer(blobs: &Path, layer: &Layer) -> Result<(String, u64), LabError> {
+/// A layer among the blobs of a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct LayerBlob {
+    digest: String,
+    size: u64,
+}
+
+/// Writes a layer to the blobs of a folder in which images are made.
+pub(crate) fn write_layer(folder: &Path, layer: &Layer) -> Result<LayerBlob, LabError> {
+    let blobs = folder.join("blobs");
+    files::folder(&blobs)?;
     let path = blobs.join("layer.tar");
     let file = File::create(&path).map_err(LabError::file("write", &path))?;
     let hashing = layer.write(Hashing::new(BufWriter::with_capacity(1 << 20, file)))?;
     let (mut file, digest, size) = hashing.finish();
     file.flush().map_err(LabError::file("write", &path))?;
-    fs::rename(&path, blob_path(blobs, &digest)).map_err(LabError::file("write", &path))?;
-    Ok((digest, size))
+    fs::rename(&path, blob_path(&blobs, &digest)).map_err(LabError::file("write", &path))?;
+    Ok(LayerBlob { digest, size })
 }
 
 fn put(blobs: &Path, content: &[u8]) -> Result<String, LabError> {
@@ -246,5 +273,26 @@ mod tests {
             "a.test/x:1"
         );
         assert_eq!(index["manifests"].as_array().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn layers_are_stacked_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let lower = write_layer(folder.path(), &Layer::default().text("/a", "1", 0o644)).unwrap();
+        let upper = write_layer(folder.path(), &Layer::default().text("/b", "2", 0o644)).unwrap();
+        let layers = [lower, upper];
+        let image = Image::of_layers(folder.path(), &layers, json!({"Cmd": ["x"]})).unwrap();
+        let read = |digest: &str| -> Value {
+            let path = blob_path(&folder.path().join("blobs"), digest);
+            serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+        };
+        let manifest = read(&image.digest);
+        let config = read(manifest["config"]["digest"].as_str().unwrap());
+        for (number, layer) in layers.iter().enumerate() {
+            assert_eq!(manifest["layers"][number]["digest"], layer.digest);
+            assert_eq!(config["rootfs"]["diff_ids"][number], layer.digest);
+        }
+        assert_eq!(config["config"]["Cmd"], json!(["x"]));
+        assert_eq!(config["history"].as_array().unwrap().len(), 2);
     }
 }

@@ -11,11 +11,12 @@ use crate::images::{BOOTLACE, Ingredients, Kitchen, ReleaseImage};
 use crate::packages;
 use crate::payload::{self, Release};
 use crate::program;
-use crate::programs::{self, IGNITION, MODULES, Programs};
+use crate::programs::{self, CONFORMANCE, IGNITION, MODULES, Programs};
 use crate::progress::Progress;
-use crate::ready::{self, IgnitionPrograms, Lab, ProgramFolders, Ready};
+use crate::ready::{self, ConformanceSuite, IgnitionPrograms, Lab, ProgramFolders, Ready};
 use crate::sources::Sources;
 use crate::store::Stores;
+use crate::test_images::TestImages;
 
 /// What shall be prepared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct Wanted {
     pub programs_only: bool,
     /// Whether real Ignition is wanted, with which tests compare ours.
     pub with_ignition: bool,
+    /// Whether Kubernetes' conformance specs and their images are wanted.
+    pub with_conformance: bool,
 }
 
 /// Makes all that is missing and notes where everything is.
@@ -51,17 +54,29 @@ pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
     // Noted also where it is not wanted but there, so that no build has to be repeated to find it.
     let ignition = find(IGNITION)?;
     let ignition = (wanted.with_ignition || ignition.is_ready()).then_some(ignition);
-    let all: Vec<&Programs> = built.iter().chain(ignition.as_ref()).collect();
+    let specs = find(CONFORMANCE)?;
+    let test_images = TestImages::find(&cache);
+    let are_there = specs.is_ready() && test_images.has_root();
+    let with_specs = !wanted.programs_only && (wanted.with_conformance || are_there);
+    let all: Vec<&Programs> = built
+        .iter()
+        .chain(ignition.as_ref())
+        .chain(with_specs.then_some(&specs))
+        .collect();
+    let roots = Roots {
+        base: base.as_ref(),
+        test_images: with_specs.then_some(&test_images),
+    };
     let missing = missing_packages(wanted, ignition.as_ref());
     let busybox = Busybox::find(&cache);
-    let todo = todo(&missing, &all, base.as_ref(), &busybox);
+    let todo = todo(&missing, &all, &roots, &busybox);
     announce(&progress, &cache, &todo);
     let lock = cache.lock(&progress)?;
     packages::install(&missing, &progress)?;
-    build(&lock, &progress, &all, base.as_ref())?;
+    build(&lock, &progress, &all, &roots)?;
     let [kubernetes, etcd, coredns] = &built;
     let programs = program_folders(kubernetes, etcd, coredns);
-    let lab = match &base {
+    let (lab, conformance) = match &base {
         Some(base) => {
             let from = Ingredients {
                 sources: &sources,
@@ -72,20 +87,24 @@ pub fn prepare(wanted: &Wanted) -> Result<(), LabError> {
                 busybox: &busybox,
             };
             let kitchen = Kitchen::new(&cache, &lock, &progress);
-            Some(finish(
-                &kitchen,
-                &from,
-                bootlace.as_deref(),
-                programs.clone(),
-            )?)
+            let images = kitchen.all(&from)?;
+            let suite = roots
+                .test_images
+                .map(|roots| roots.make(&images, &specs, &kitchen))
+                .transpose()?
+                .map(|archive| ConformanceSuite::of(&specs, archive));
+            let bootlace = bootlace.as_deref();
+            let lab = finish(&kitchen, &from, images, bootlace, programs.clone())?;
+            (Some(lab), suite)
         }
-        None => None,
+        None => (None, None),
     };
     let ready = Ready {
         checkout: sources.folder().to_owned(),
         sources: sources.key()?,
         programs,
         ignition: ignition.as_ref().map(IgnitionPrograms::of),
+        conformance,
         lab,
     };
     ready.write(&cache)?;
@@ -129,21 +148,46 @@ fn find_binary(path: &Path) -> Result<PathBuf, LabError> {
     }
 }
 
+/// Roots that debootstrap makes.
+struct Roots<'a> {
+    base: Option<&'a Base>,
+    test_images: Option<&'a TestImages>,
+}
+
+impl Roots<'_> {
+    fn todo(&self) -> impl Iterator<Item = String> {
+        let base = self.base.and_then(Base::todo);
+        base.into_iter()
+            .chain(self.test_images.and_then(TestImages::todo))
+    }
+
+    fn make(&self, lock: &Lock, progress: &Progress) -> Result<(), LabError> {
+        if let Some(base) = self.base {
+            base.make(lock, progress)?;
+        }
+        if let Some(images) = self.test_images {
+            images.make_root(lock, progress)?;
+        }
+        Ok(())
+    }
+}
+
 /// Lists what is missing.
 fn todo(
     missing: &[&str],
     built: &[&Programs],
-    base: Option<&Base>,
+    roots: &Roots<'_>,
     busybox: &Busybox,
 ) -> Vec<String> {
     let packages = format!("install with apt-get: {}", missing.join(", "));
     let packages = (!missing.is_empty()).then_some(packages);
     let programs = built.iter().filter_map(|programs| programs.todo());
-    let machine = base.map(|base| [base.todo(), busybox.todo()]);
+    let busybox = roots.base.and_then(|_| busybox.todo());
     packages
         .into_iter()
         .chain(programs)
-        .chain(machine.into_iter().flatten().flatten())
+        .chain(roots.todo())
+        .chain(busybox)
         .collect()
 }
 
@@ -162,26 +206,24 @@ fn announce(progress: &Progress, cache: &Cache, todo: &[String]) {
     }
 }
 
-/// Builds programs and the base root side by side: one needs processors, the other the network.
+/// Builds programs and roots side by side: one needs processors, the other the network.
 fn build(
     lock: &Lock,
     progress: &Progress,
     built: &[&Programs],
-    base: Option<&Base>,
+    roots: &Roots<'_>,
 ) -> Result<(), LabError> {
     thread::scope(|scope| {
-        let base = base.map(|base| scope.spawn(|| base.make(lock, progress)));
+        let roots = scope.spawn(|| roots.make(lock, progress));
         let programs = built
             .iter()
             .try_for_each(|programs| programs.build(lock, progress));
-        let base = base.map_or(Ok(()), |base| {
-            base.join().unwrap_or_else(|_| {
-                Err(LabError::NotReady {
-                    reason: "the thread that makes the base root ended early".into(),
-                })
+        let roots = roots.join().unwrap_or_else(|_| {
+            Err(LabError::NotReady {
+                reason: "the thread that makes roots ended early".into(),
             })
         });
-        programs.and(base)
+        programs.and(roots)
     })
 }
 
@@ -189,10 +231,10 @@ fn build(
 fn finish(
     kitchen: &Kitchen<'_>,
     from: &Ingredients<'_>,
+    images: Vec<ReleaseImage>,
     bootlace: Option<&Path>,
     programs: ProgramFolders,
 ) -> Result<Lab, LabError> {
-    let images = kitchen.all(from)?;
     let (cache, lock, progress) = kitchen.parts();
     let version = &from.kubernetes.version;
     let mut command = program::command(&from.kubernetes.folder().join("kubeadm").to_string_lossy());

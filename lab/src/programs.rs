@@ -27,6 +27,8 @@ pub(crate) struct Module {
     requires: &'static str,
     /// The programs, each with the package that it is built from.
     programs: &'static [(&'static str, &'static str)],
+    /// Files of the required module that are kept beside the programs, by their base names.
+    files: &'static [&'static str],
     /// Whether C code is part of it, which makes programs that need the libraries of this computer.
     with_c: bool,
     /// How long a first build takes on two processors.
@@ -44,8 +46,30 @@ pub(crate) const IGNITION: Module = Module {
             "github.com/coreos/ignition/v2/validate",
         ),
     ],
+    files: &[],
     with_c: true,
     minutes: "2 to 4 minutes",
+};
+
+/// Kubernetes' own conformance specs, and the programs of the images that they run.
+pub(crate) const CONFORMANCE: Module = Module {
+    name: "conformance",
+    requires: "k8s.io/kubernetes",
+    programs: &[
+        ("agnhost", "k8s.io/kubernetes/test/images/agnhost"),
+        ("nnp", "k8s.io/kubernetes/test/images/nonewprivs"),
+        ("sample-apiserver", "k8s.io/sample-apiserver"),
+        ("ginkgo", "github.com/onsi/ginkgo/v2/ginkgo"),
+        ("e2e.test", "k8s.io/kubernetes/test/e2e"),
+    ],
+    files: &[
+        "test/images/agnhost/porter/localhost.crt",
+        "test/images/agnhost/porter/localhost.key",
+        "test/images/nautilus/html/data.json",
+        "test/images/nautilus/html/nautilus.jpg",
+    ],
+    with_c: false,
+    minutes: "4 to 8 minutes",
 };
 
 /// The modules that every lab has.
@@ -65,6 +89,7 @@ pub(crate) const MODULES: [Module; 3] = [
             ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
             ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"),
         ],
+        files: &[],
         with_c: false,
         minutes: "7 to 10 minutes",
     },
@@ -75,6 +100,7 @@ pub(crate) const MODULES: [Module; 3] = [
             ("etcd", "go.etcd.io/etcd/server/v3"),
             ("etcdctl", "go.etcd.io/etcd/etcdctl/v3"),
         ],
+        files: &[],
         with_c: false,
         minutes: "half a minute",
     },
@@ -82,6 +108,7 @@ pub(crate) const MODULES: [Module; 3] = [
         name: "coredns",
         requires: "github.com/coredns/coredns",
         programs: &[("coredns", "github.com/coredns/coredns")],
+        files: &[],
         with_c: false,
         minutes: "3 minutes",
     },
@@ -139,6 +166,9 @@ impl Programs {
         for (name, package) in module.programs {
             key = key.text(name, package);
         }
+        for file in module.files {
+            key = key.text("file", file);
+        }
         for file in ["go.mod", "go.sum", "tools.go"] {
             key = key.file(file, &folder.join(file))?;
         }
@@ -189,6 +219,7 @@ impl Programs {
             for (program, package) in self.module.programs {
                 self.build_one(program, package, folder, progress)?;
             }
+            self.keep_files(folder)?;
             if self.module.name == "kubernetes" {
                 put_on_machine(folder)?;
             }
@@ -206,26 +237,22 @@ impl Programs {
         let task = progress.task(&format!("builds {program} {}", self.version));
         let compiled = AtomicUsize::new(0);
         let mut command = program::command("go");
+        // Packages whose programs are compiled tests are named like Go names them.
+        let is_test = Path::new(program).extension() == Some("test".as_ref());
+        let verb: &[&str] = if is_test {
+            &["test", "-c", "-vet=off"]
+        } else {
+            &["build", "-v"]
+        };
         command
             .current_dir(&self.sources)
-            .args([
-                "build",
-                "-v",
-                "-mod=readonly",
-                "-buildvcs=false",
-                "-trimpath",
-                "-ldflags",
-            ])
+            .args(verb)
+            .args(["-mod=readonly", "-buildvcs=false", "-trimpath", "-ldflags"])
             .arg(linker_flags(self.module, &self.version))
             .arg("-o")
             .arg(folder.join(program))
             .arg(package)
-            .envs([
-                ("CGO_ENABLED", if self.module.with_c { "1" } else { "0" }),
-                ("GOTOOLCHAIN", "local"),
-                ("GOWORK", "off"),
-                ("GOFLAGS", ""),
-            ]);
+            .envs(self.environment());
         program::run(&format!("building {program}"), &mut command, |line| {
             if line.starts_with("go: downloading ") {
                 task.detail(line.trim_start_matches("go: "));
@@ -235,6 +262,36 @@ impl Programs {
             }
         })?;
         Ok(())
+    }
+
+    /// Copies the module's files, which may vanish from Go's own cache.
+    fn keep_files(&self, folder: &Path) -> Result<(), LabError> {
+        if self.module.files.is_empty() {
+            return Ok(());
+        }
+        let mut command = program::command("go");
+        command
+            .current_dir(&self.sources)
+            .args(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}"])
+            .arg(self.module.requires)
+            .envs(self.environment());
+        let module = program::run("looking for a module's files", &mut command, |_| {})?;
+        for file in self.module.files {
+            let from = Path::new(module.trim()).join(file);
+            let name = from.file_name().unwrap_or_default();
+            let content = fs::read(&from).map_err(LabError::file("read", &from))?;
+            files::write(&folder.join(name), &content)?;
+        }
+        Ok(())
+    }
+
+    fn environment(&self) -> [(&'static str, &'static str); 4] {
+        [
+            ("CGO_ENABLED", if self.module.with_c { "1" } else { "0" }),
+            ("GOTOOLCHAIN", "local"),
+            ("GOWORK", "off"),
+            ("GOFLAGS", ""),
+        ]
     }
 }
 
@@ -252,7 +309,7 @@ fn put_on_machine(folder: &Path) -> Result<(), LabError> {
 /// Returns what the linker is told: no symbols, and the version that programs say of themselves.
 fn linker_flags(module: Module, version: &str) -> String {
     match module.name {
-        "kubernetes" => kubernetes_flags(version),
+        "kubernetes" | "conformance" => kubernetes_flags(version),
         "ignition" => ignition_flags(version),
         _ => "-s -w".into(),
     }
@@ -315,7 +372,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_string_lossy().into_owned();
         let cache = Cache::find(|_| Some(root.clone())).unwrap();
-        for module in MODULES.into_iter().chain([IGNITION]) {
+        for module in MODULES.into_iter().chain([IGNITION, CONFORMANCE]) {
             let programs = Programs::find(module, &Sources::own(), &cache, "go1").unwrap();
             let tools = fs::read_to_string(programs.sources.join("tools.go")).unwrap();
             for (_, package) in module.programs {

@@ -73,6 +73,49 @@ impl IgnitionPrograms {
     }
 }
 
+/// Kubernetes' conformance specs and the images that they run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConformanceSuite {
+    /// The folder of e2e.test and ginkgo.
+    pub folder: PathBuf,
+    /// The archive of the images.
+    pub images: PathBuf,
+    /// The version of Kubernetes whose specs they are.
+    pub version: String,
+}
+
+impl ConformanceSuite {
+    /// Finds the suite of this checkout.
+    pub fn load() -> Result<Self, LabError> {
+        Ready::load()?
+            .conformance
+            .ok_or_else(|| LabError::NotReady {
+                reason:
+                    "the conformance specs were not wanted; `prepare --with-conformance` builds them"
+                        .into(),
+            })
+    }
+
+    /// Returns the program that holds the specs.
+    pub fn specs(&self) -> PathBuf {
+        self.folder.join("e2e.test")
+    }
+
+    /// Returns the program that runs specs side by side.
+    pub fn ginkgo(&self) -> PathBuf {
+        self.folder.join("ginkgo")
+    }
+
+    pub(crate) fn of(programs: &Programs, images: PathBuf) -> Self {
+        Self {
+            folder: programs.folder().to_owned(),
+            images,
+            version: programs.version.clone(),
+        }
+    }
+}
+
 /// All that tests, benchmarks and the local cluster are made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -119,6 +162,8 @@ pub(crate) struct Ready {
     pub(crate) programs: ProgramFolders,
     /// What tests compare with, if it was wanted.
     pub(crate) ignition: Option<IgnitionPrograms>,
+    /// The conformance specs, if they were wanted.
+    pub(crate) conformance: Option<ConformanceSuite>,
     /// The rest, if it was wanted.
     pub(crate) lab: Option<Lab>,
 }
@@ -167,6 +212,9 @@ impl Ready {
         let programs = &self.programs;
         let mut folders = vec![&programs.kubernetes, &programs.etcd, &programs.coredns];
         folders.extend(self.ignition.as_ref().map(|programs| &programs.folder));
+        if let Some(suite) = &self.conformance {
+            folders.extend([&suite.folder, &suite.images]);
+        }
         if let Some(lab) = &self.lab {
             folders.extend([
                 &lab.base,
@@ -263,6 +311,11 @@ mod tests {
             ignition: Some(IgnitionPrograms {
                 folder: path("ignition/1"),
                 version: "v2.3.4".into(),
+            }),
+            conformance: Some(ConformanceSuite {
+                folder: path("conformance/1"),
+                images: path("test-images/1/images.tar"),
+                version: "v1.2.3".into(),
             }),
             lab: Some(Lab {
                 programs,
