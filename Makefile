@@ -25,17 +25,19 @@ LAB := $(if $(filter 0,$(shell id -u)),--bootlace $(BINARY),--programs-only)
 GOALS := $(MAKECMDGOALS) $(FOR)
 # Real Ignition is there to be compared with; a cluster does without it.
 LAB += $(if $(filter test soak flaky bench,$(GOALS)),--with-ignition)
+# Kubernetes' conformance specs take minutes to build, so they are built for those who run them.
+LAB += $(if $(filter test flaky conformance,$(GOALS)),--with-conformance)
 
 # Says what happens next, so that nobody wonders what a minute is spent on.
 say = @printf '\n==> %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help up down lab go test check lints soak flaky bench build release doc tools
+.PHONY: help up down lab go test check lints soak flaky bench conformance build release doc tools
 
 help: ## List the targets
 	@echo 'usage: make TARGET'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 up: lab ## Bring up a local one-node cluster on a machine of its own
 	$(call say,up: a cluster on a machine of its own)
@@ -88,6 +90,10 @@ flaky: lab ## Sampled, timed and machine tests by FLAKY_RUNS=30 seeds in at most
 bench: lab ## The benchmarks, as a table and as bench/results.json
 	$(call say,bench: build and run)
 	$(CARGO) run --release --locked -p bootlace-bench
+
+conformance: lab ## Kubernetes' own conformance specs, recorded in docs/reference/conformance.md
+	$(call say,conformance: all specs on a cluster of up; about 40 minutes)
+	BOOTLACE_BIN=$(BINARY) $(CARGO) run --locked -p bootlace-conformance
 
 build: tools ## Build everything for development
 	$(call say,build)

@@ -109,6 +109,13 @@ const TARGETS: &[Target] = &[
         true,
     ),
     target("machines", "bootlace", &["--test", "machines"], &[], true),
+    target(
+        "machines",
+        "bootlace-conformance",
+        &["--test", "sample"],
+        &["a_sample"],
+        true,
+    ),
 ];
 
 /// What came of one test.

@@ -121,6 +121,7 @@ const LAYERS: &[Layer] = &[
     },
     free("bootlace-testkit"),
     free("bootlace-bench"),
+    free("bootlace-conformance"),
     free("bootlace-lab"),
     free("xtask"),
 ];
