@@ -104,6 +104,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         nodes: 1,
         procs: arguments.procs,
         minutes: began.elapsed().as_secs().div_ceil(60),
+        notes: Vec::new(),
         specs: rows(&specs, &first, &second, &exceptions)?,
     };
     if arguments.keep {

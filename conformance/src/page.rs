@@ -76,6 +76,9 @@ fn summary(page: &mut String, results: &Results) {
     for (name, value) in rows {
         row(page, &[name, &value]);
     }
+    for note in &results.notes {
+        let _infallible = write!(page, "\n{note}\n");
+    }
 }
 
 fn section(page: &mut String, title: &str, about: &str, rows: &[&Row]) {

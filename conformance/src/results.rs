@@ -62,6 +62,9 @@ pub struct Results {
     pub procs: usize,
     /// How long the specs took, both attempts.
     pub minutes: u64,
+    /// What else a reader must know about the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Every conformance spec, sorted by its text.
     pub specs: Vec<Row>,
 }
