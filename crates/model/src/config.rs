@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Up to the last stage every value knows the file, line and column it was written at, so that
-//! each error can name them. Nothing is guessed, and no mistake hides another: a stage reports
-//! everything that it finds.
+//! each error can name them. Nothing is guessed, and no mistake hides another: what a stage cannot
+//! use is reported and taken out, and the next stage looks at the rest.
 
 mod cidr;
 mod defaults;
@@ -28,6 +28,8 @@ mod tree;
 mod validate;
 mod yaml;
 
+use std::time::Duration;
+
 pub use cidr::Cidr;
 pub use defaults::print_defaults;
 pub use fragments::FragmentText;
@@ -43,22 +45,23 @@ pub use settings::{
 
 use crate::fault::Fault;
 
+/// Reads a duration such as `90s` or `5m`, or says what is wrong with it and what to write.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    grammar::duration::duration(text)
+        .map_err(|problem| format!("it {}; {}", problem.what, problem.hint))
+}
+
 /// Reads texts, in the order given, into settings; later texts win. Without texts the defaults hold.
 pub fn load(fragments: &[FragmentText<'_>], paths: Paths) -> Result<Settings, Fault> {
     let (mut trees, mut findings) = (vec![], vec![]);
     for (number, fragment) in fragments.iter().enumerate() {
-        match fragments::parse(number, fragment) {
-            Ok(parsed) => trees.extend(parsed),
-            Err(found) => findings.extend(found),
-        }
-    }
-    if let Some(fault) = findings::fault(findings) {
-        return Err(fault);
+        trees.extend(fragments::parse(number, fragment, &mut findings));
     }
     let Some(mut tree) = trees.into_iter().reduce(merged::merge) else {
-        return Ok(Settings::defaults(paths));
+        let defaults = Settings::defaults(paths);
+        return findings::fault(findings).map_or(Ok(defaults), Err);
     };
     merged::settle(&mut tree);
-    let document = shape::read(tree.clone())?;
-    validate::validate(&document, &tree, paths)
+    let document = shape::read(&mut tree, &mut findings)?;
+    validate::validate(&document, &tree, paths, findings)
 }

@@ -63,6 +63,15 @@ fn mistakes_are_named_with_their_place() {
 }
 
 #[test]
+fn a_wrong_head_hides_no_other_mistake() {
+    let place = Place::new();
+    let text = "apiVersion: bootlace.dev/v1\nkind: Cluster\nmetadata: {name: Demo}\nspec:\n  \
+                controlPlane: {replica: 3}\n  pki: {leafValidity: 365}\n";
+    place.write("demo.yaml", text);
+    assert_snapshot!(place.call("config validate demo.yaml"));
+}
+
+#[test]
 fn the_config_folder_of_the_root_is_read_in_order() {
     let place = Place::new();
     let named = |name: &str| format!("{HEAD}metadata: {{name: {name}}}\n");

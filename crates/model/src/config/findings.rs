@@ -1,6 +1,7 @@
 //! What is wrong with a config: all of it, not only the first thing.
 
 use super::tree::Origin;
+use super::yaml::WHY_READABLE;
 use crate::fault::Fault;
 
 /// One thing that is wrong, where, why that matters, and what to write instead.
@@ -28,19 +29,22 @@ impl Finding {
     }
 }
 
-/// Makes one fault of all findings: the first in reading order leads, the others are details.
-/// None if there are no findings.
+/// Makes one fault of all findings; none if there are none.
+///
+/// A single finding is the fault itself. Several are listed in reading order, each with its own advice.
 pub(super) fn fault(mut findings: Vec<Finding>) -> Option<Fault> {
     findings.sort_by_key(|finding| finding.at.order());
-    let mut findings = findings.into_iter();
-    let first = findings.next()?;
-    let fault = Fault::bad_input(first.what)
-        .at(first.at.place())
-        .because(first.why)
-        .hint(first.hint);
-    Some(
-        findings.fold(fault, |fault, Finding { at, what, hint, .. }| {
-            fault.detail(format!("{}: {what}; {hint}", at.place()))
-        }),
-    )
+    let first = findings.first()?;
+    let place = first.at.place();
+    if findings.len() == 1 {
+        let fault = Fault::bad_input(&first.what).at(place);
+        return Some(fault.because(first.why).hint(&first.hint));
+    }
+    let mut fault = Fault::bad_input(format!("the config has {} mistakes", findings.len()))
+        .at(place)
+        .because(WHY_READABLE)
+        .hint("correct each of them, then run the same command again");
+    let line = |Finding { at, what, hint, .. }: &Finding| format!("{}: {what}; {hint}", at.place());
+    fault.details = findings.iter().map(line).collect();
+    Some(fault)
 }

@@ -13,17 +13,16 @@ const WHY_UNKNOWN: &str = "a misspelt key that is ignored leaves its default in 
 /// Why a wrong type is an error and not converted.
 const WHY_TYPE: &str = "a value that must be guessed at may come out differently than you meant it";
 
-/// Reads a settled tree as a document, or says everything that is wrong with its shape.
-pub(super) fn read(mut tree: Node) -> Result<Document, Fault> {
+/// Reads a settled tree as a document; takes out and reports everything that has the wrong shape.
+pub(super) fn read(tree: &mut Node, findings: &mut Vec<Finding>) -> Result<Document, Fault> {
     let schema = schema();
     let root = Rule::root(&schema);
-    let mut findings = vec![];
-    unknown_keys(&mut tree, root, "", &mut findings);
+    unknown_keys(tree, root, "", findings);
     // Serde stops at the first error. Taking out the value at fault and reading again finds the
     // next one; it ends, because each round makes the tree smaller.
-    let document = loop {
+    loop {
         let error = match serde_path_to_error::deserialize(tree.to_json()) {
-            Ok(document) => break document,
+            Ok(document) => return Ok(document),
             Err(error) => error,
         };
         let path = error.path().to_string();
@@ -36,8 +35,7 @@ pub(super) fn read(mut tree: Node) -> Result<Document, Fault> {
             )));
         };
         findings.push(finding);
-    };
-    super::findings::fault(findings).map_or(Ok(document), Err)
+    }
 }
 
 /// Reports and takes out every key that the schema does not know.

@@ -21,11 +21,18 @@ const REPLICAS: [u32; 3] = [1, 3, 5];
 const WHY_REPLICAS: &str = "etcd works as long as more than half of its members do: \
      an even number fails as easily as the odd one below it, and more than five are slow";
 
-/// Checks a document; `tree` tells where each of its values was written.
-pub(super) fn validate(document: &Document, tree: &Node, paths: Paths) -> Result<Settings, Fault> {
+/// Checks a document; `tree` tells where each of its values was written, and `findings` is what was
+/// taken out of it before.
+pub(super) fn validate(
+    document: &Document,
+    tree: &Node,
+    paths: Paths,
+    findings: Vec<Finding>,
+) -> Result<Settings, Fault> {
     let mut check = Check {
         tree,
-        findings: vec![],
+        is_complete: findings.is_empty(),
+        findings,
     };
     let defaults = Settings::defaults(paths);
     let cluster = check.cluster(document, defaults.cluster);
@@ -46,6 +53,9 @@ pub(super) fn validate(document: &Document, tree: &Node, paths: Paths) -> Result
 /// checks of several values together leave out those.
 struct Check<'a> {
     tree: &'a Node,
+    /// Whether nothing was taken out of the document. Else a default may stand where a person wrote
+    /// something, and would be found to conflict with the rest.
+    is_complete: bool,
     findings: Vec<Finding>,
 }
 
@@ -192,6 +202,19 @@ impl Check<'_> {
     ) {
         let finding = Finding::new(self.origin(path), what, why, hint);
         self.findings.push(finding);
+    }
+
+    /// Notes that a value does not fit beside another one.
+    fn refuse_beside(
+        &mut self,
+        path: &str,
+        what: impl Into<String>,
+        why: &'static str,
+        hint: impl Into<String>,
+    ) {
+        if self.is_complete {
+            self.refuse(path, what, why, hint);
+        }
     }
 
     fn origin(&self, path: &str) -> &Origin {

@@ -218,6 +218,12 @@ const TEXTS: &[(&str, &[&str])] = &[
         &["apiVersion: bootlace.dev/v2\nkind: Node\n"],
     ),
     (
+        "wrong apiVersion beside other mistakes",
+        &[
+            "apiVersion: bootlace.dev/v1\nkind: cluster\nmetadata: {name: A}\nspec:\n  network: {podCidr: 10.96.0.0/12}\n  pki: {leafValidity: 365}\n  controlPlane: {replicas: 2}\n",
+        ],
+    ),
+    (
         "another tool's document",
         &["apiVersion: v1\nkind: ConfigMap\ndata: {}\n"],
     ),

@@ -42,7 +42,7 @@ impl Check<'_> {
             let (at, other) = self.later([ENDPOINT, PLANE]);
             let what = format!("{ENDPOINT} and {PLANE} are both {}", plane.endpoint);
             let hint = format!("take another port for one of the two; {other}");
-            self.refuse(at, what, WHY_SHARED, hint);
+            self.refuse_beside(at, what, WHY_SHARED, hint);
             return None;
         }
         Some(server)

@@ -98,13 +98,13 @@ impl Check<'_> {
                 family(services.address())
             );
             let hint = format!("write both networks, of the same family; {other}");
-            self.refuse(at, what, WHY_FAMILY, hint);
+            self.refuse_beside(at, what, WHY_FAMILY, hint);
             return false;
         }
         if pods.overlaps(services) {
             let what = format!("{PODS} {pods} and {SERVICES} {services} overlap");
             let hint = format!("take networks that share no address; {other}");
-            self.refuse(at, what, WHY_APART, hint);
+            self.refuse_beside(at, what, WHY_APART, hint);
             return false;
         }
         true
@@ -134,7 +134,7 @@ impl Check<'_> {
                 family(network.service_cidr.address())
             );
             let hint = "write an address of this machine of the same family";
-            self.refuse(ADVERTISED, what, WHY_FAMILY, hint);
+            self.refuse_beside(ADVERTISED, what, WHY_FAMILY, hint);
             fits = false;
         }
         let endpoint = control_plane.endpoint.host.parse().ok();
@@ -153,7 +153,8 @@ impl Check<'_> {
             let what = format!(
                 "{PODS}: {pods} has room for {parts} of the {replicas} machines of the control plane"
             );
-            self.refuse(PODS, what, WHY_PODS, "write a shorter prefix, such as /16");
+            let hint = "write a shorter prefix, such as /16";
+            self.refuse_beside(PODS, what, WHY_PODS, hint);
         }
         room
     }
@@ -163,7 +164,7 @@ impl Check<'_> {
         if !outside {
             let what = format!("{path}: {address} lies in {network_path} {network}");
             let hint = "take an address of a machine, or another network";
-            self.refuse(path, what, WHY_APART, hint);
+            self.refuse_beside(path, what, WHY_APART, hint);
         }
         outside
     }

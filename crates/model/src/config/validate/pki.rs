@@ -58,7 +58,7 @@ impl Check<'_> {
                 "write a leafValidity of at most {}; {other}",
                 text(authority)
             );
-            self.refuse(at, what, WHY_ORDER, hint);
+            self.refuse_beside(at, what, WHY_ORDER, hint);
         }
         Some(PkiSettings {
             authority_validity: authority,

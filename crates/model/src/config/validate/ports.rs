@@ -76,7 +76,8 @@ impl Check<'_> {
     fn share(&mut self, other: &str, path: &str, port: u16) -> bool {
         let (at, from) = self.later([other, path]);
         let what = format!("{other} and {path} share the port {port}");
-        self.refuse(at, what, WHY_SHARED, format!("write another one; {from}"));
+        let hint = format!("write another one; {from}");
+        self.refuse_beside(at, what, WHY_SHARED, hint);
         false
     }
 }
