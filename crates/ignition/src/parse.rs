@@ -71,7 +71,10 @@ fn version_of(text: &[u8], lines: &Lines) -> Result<Version, (Problem, Place)> {
     if text.is_empty() {
         return Err((Problem::Empty, at("", 0)));
     }
-    json::check(text).map_err(|error| (Problem::Syntax(error.what), at("", error.offset)))?;
+    json::check(text).map_err(|error| match butane(text) {
+        Some(offset) => (Problem::Butane, at("", offset)),
+        None => (Problem::Syntax(error.what), at("", error.offset)),
+    })?;
     let mut said = Said::default();
     let mut cursor = Cursor::new(text);
     match cursor.kind() {
@@ -84,6 +87,22 @@ fn version_of(text: &[u8], lines: &Lines) -> Result<Version, (Problem, Place)> {
         return Err((Problem::InvalidVersion, place()));
     };
     Version::of(&version).ok_or_else(|| (Problem::UnknownVersion, place()))
+}
+
+/// Recognises Butane, a YAML document with `variant` and `version`; returns where the variant stands.
+fn butane(text: &[u8]) -> Option<usize> {
+    let mut offset = 0;
+    let mut found = [None; 2];
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        for (key, place) in [&b"variant:"[..], b"version:"].iter().zip(&mut found) {
+            if line.starts_with(key) {
+                *place = Some(offset);
+            }
+        }
+        offset += line.len();
+    }
+    let [variant, version] = found;
+    version.and(variant)
 }
 
 fn wrong(found: Kind, expected: &'static str, place: Place) -> (Problem, Place) {
@@ -161,4 +180,26 @@ fn each_key<E>(
         see(&key, cursor)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only_problem(text: &str) -> (Problem, u32) {
+        let report = parse("node", text.as_bytes()).report;
+        assert_eq!(report.findings.len(), 1, "{report:?}");
+        let finding = &report.findings[0];
+        (finding.problem.clone(), finding.place.line)
+    }
+
+    #[test]
+    fn butane_is_told_from_broken_json() {
+        let butane = "# mine\nvariant: fcos\nversion: 1.5.0\nstorage: {}\n";
+        assert_eq!(only_problem(butane), (Problem::Butane, 2));
+        for other in ["version: 1.5.0\n", "a:\n  variant: x\nversion: 1\n", "{"] {
+            let (problem, _) = only_problem(other);
+            assert!(matches!(problem, Problem::Syntax(_)), "{other}: {problem}");
+        }
+    }
 }

@@ -34,6 +34,8 @@ pub enum Problem {
     },
     /// The config is empty.
     Empty,
+    /// The text is a Butane config, which is translated to Ignition first.
+    Butane,
     /// The version cannot be read.
     InvalidVersion,
     /// The version is not supported.
@@ -217,6 +219,11 @@ impl Problem {
             | Self::BadUnit(_)
             | Self::NoInstallSection { .. }
             | Self::NoInstallSectionInTemplate { .. } => ("", "", ""),
+            Self::Butane => (
+                "ErrInvalid",
+                "this is a Butane config, and bootlace reads Ignition JSON",
+                "translate it first: `butane --strict FILE > out.ign`",
+            ),
             Self::Empty => (
                 "ErrEmpty",
                 "the config is empty",

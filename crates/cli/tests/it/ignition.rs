@@ -51,6 +51,24 @@ fn a_config_is_judged_with_places_and_advice() {
 }
 
 #[test]
+fn butane_is_recognised_and_told_how_to_translate() {
+    let place = Place::new();
+    place.write("node.bu", "variant: fcos\nversion: 1.5.0\nstorage: {}\n");
+    let judged = place.call("ignition validate node.bu");
+    assert_snapshot!("butane", judged);
+    for words in [
+        "ignition apply node.bu",
+        "plan ignition --ignition node.bu",
+        "ignition convert --to 3.2.0 node.bu",
+        "ignition merge node.bu node.bu",
+    ] {
+        let said = place.call(words);
+        assert!(said.starts_with("code: 3\n"), "{said}");
+        assert!(said.contains("butane --strict"), "{said}");
+    }
+}
+
+#[test]
 fn a_plan_says_after_which_step_the_rest_is_known() {
     let place = Place::new();
     let config = r#"{"ignition": {"version": "3.4.0"}, "passwd": {"users": [{"name": "ada"}]},
