@@ -159,7 +159,7 @@ async fn config(
         let pools = site.cache.pools().list();
         pools.is_ok_and(|pools| !pools.contains(pool))
     };
-    if verdict == Verdict::OtherPool && is_unknown() {
+    if matches!(verdict, Verdict::OtherPool | Verdict::OnlyLooks) && is_unknown() {
         // Whoever has a valid token may know that the name of the pool is wrong.
         verdict = Verdict::Allowed;
     }
@@ -251,6 +251,13 @@ pub(crate) fn refusal(pool: Option<&Name>, verdict: Verdict) -> Option<Refusal> 
         Verdict::OtherPool => (
             "other-pool",
             never(format!("the token is not for the pool {pool}"), new),
+        ),
+        Verdict::OnlyLooks => (
+            "other-pool",
+            never(
+                "the token has the pool `*`: it sees all machines, and gets no config".into(),
+                &format!("send a token that tokens.yaml lists with `pool: {pool}`"),
+            ),
         ),
         Verdict::OtherNode => (
             "other-node",

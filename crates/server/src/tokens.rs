@@ -113,6 +113,8 @@ pub(crate) enum Verdict {
     Expired,
     /// It is for another pool.
     OtherPool,
+    /// It may look at everything, and gets no config.
+    OnlyLooks,
     /// It is for another node.
     OtherNode,
     /// It was taken out of the file.
@@ -124,7 +126,13 @@ pub(crate) enum Verdict {
 impl Tokens {
     /// Reads the file; an error shows nothing of the content, which may be a token by mistake.
     pub(crate) fn parse(content: &[u8]) -> Result<Self, String> {
-        let document = yaml::parse(content)?;
+        let document = yaml::parse(content).map_err(|error| {
+            if has_bare_star(content) {
+                format!("{error}; write the star in quotes: `pool: '*'`")
+            } else {
+                error
+            }
+        })?;
         only(&document, "the file", &["tokens"])?;
         let list = document["tokens"].as_array();
         let list = list.ok_or("tokens is not a list")?;
@@ -204,6 +212,7 @@ impl Tokens {
             (Some(_), _) => Verdict::Allowed,
             (None, Some(token)) if token.is_revoked => Verdict::Revoked,
             (None, Some(_)) if valid().next().is_none() => Verdict::Expired,
+            (None, Some(_)) if valid().all(|token| token.pool.is_none()) => Verdict::OnlyLooks,
             (None, Some(_)) => Verdict::OtherPool,
             (None, None) if self.revoked.contains(&hash) => Verdict::Revoked,
             (None, None) => Verdict::Unknown,
@@ -233,6 +242,13 @@ fn bearer(header: &[u8]) -> Option<&str> {
     is_bearer.then_some(value)
 }
 
+/// Tells whether a star stands in the text without quotes; to YAML it begins an alias.
+fn has_bare_star(content: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(content);
+    let mut values = text.split("pool:").skip(1);
+    values.any(|value| value.trim_start_matches(' ').starts_with('*'))
+}
+
 fn only(entry: &Value, place: &str, known: &[&str]) -> Result<(), String> {
     let fields = entry.as_object();
     let fields = fields.ok_or_else(|| format!("{place} is not a set of fields"))?;
@@ -250,6 +266,21 @@ fn token(entry: &Value, place: &str) -> Result<Token, String> {
         place,
         &["sha256", "pool", "node", "expires", "revoked"],
     )?;
+    for (field, line) in [
+        (
+            "sha256",
+            "`sha256: HEX`; `printf %s TOKEN | sha256sum` prints HEX",
+        ),
+        (
+            "pool",
+            "`pool: NAME`, the pool whose config it may fetch, or `pool: '*'` to see all machines and no config",
+        ),
+        ("expires", "`expires: 2030-01-31T00:00:00Z`"),
+    ] {
+        if entry[field].is_null() {
+            return Err(format!("{place} has no {field}: add {line}"));
+        }
+    }
     let text = |field: &str| entry[field].as_str();
     let hash = text("sha256").and_then(Hash::parse);
     let hash = hash.ok_or_else(|| {
@@ -259,7 +290,9 @@ fn token(entry: &Value, place: &str) -> Result<Token, String> {
         Some("*") => None,
         pool => {
             let pool = pool.and_then(Name::parse);
-            Some(pool.ok_or_else(|| format!("{place}.pool is not the name of a pool"))?)
+            Some(pool.ok_or_else(|| {
+                format!("{place}.pool is not the name of a pool, such as worker, nor '*'")
+            })?)
         }
     };
     let node = match &entry["node"] {

@@ -47,9 +47,9 @@ pub(crate) struct Serve {
     /// A registry, and the authority in PEM that machines shall trust for it
     #[arg(long, value_name = "REGISTRY=FILE", value_delimiter = ',', value_parser = certificate)]
     bootstrap_certs: Vec<(String, PathBuf)>,
-    /// After how many seconds a machine that tells nothing about its first boot counts as stalled
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    stalled_after: u64,
+    /// Report a machine as stalled when it has sent nothing for this long, such as 90s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = stalled_after)]
+    stalled_after: Duration,
     /// Where to write a line of JSON for each answer [default: stderr]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     audit: Option<PathBuf>,
@@ -81,7 +81,7 @@ pub(crate) fn serve(session: &Session, args: Serve) -> Result<Ending, Fault> {
         access,
         kubeconfig: args.kubeconfig,
         certificates: args.bootstrap_certs,
-        stalls_after: Duration::from_secs(args.stalled_after),
+        stalls_after: args.stalled_after,
         audit: args.audit,
     };
     let is_quiet = session.console.is_quiet();
@@ -93,6 +93,16 @@ pub(crate) fn serve(session: &Session, args: Serve) -> Result<Ending, Fault> {
     });
     bootlace_server::run(options, &log)?;
     Ok(Ending::Done)
+}
+
+/// Reads a duration; a bare number counts seconds.
+fn stalled_after(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map(Duration::from_secs);
+    let read = seconds.or_else(|_| bootlace_model::config::duration(text))?;
+    if read.is_zero() {
+        return Err("it must be at least 1s".into());
+    }
+    Ok(read)
 }
 
 /// Reads a registry and the file of its authority.
@@ -113,6 +123,16 @@ fn certificate(text: &str) -> Result<(String, PathBuf), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_has_a_unit_or_counts_seconds() {
+        for (text, seconds) in [("5s", 5), ("5m", 300), ("300", 300), ("1h", 3600)] {
+            assert_eq!(stalled_after(text), Ok(Duration::from_secs(seconds)));
+        }
+        for bad in ["", "5x", "-5", "0", "0s", "1.5m"] {
+            assert!(stalled_after(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn registries_become_a_part_of_a_path_and_must_be_plain() {

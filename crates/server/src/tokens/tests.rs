@@ -91,8 +91,28 @@ fn a_wrong_file_is_refused_without_showing_what_is_in_it() {
             "tokens[0] is not a set of fields",
         ),
         (
-            "tokens: [{sha256: secret}]".into(),
+            "tokens: [{sha256: secret, pool: p, expires: secret}]".into(),
             "tokens[0].sha256 is not",
+        ),
+        (
+            "tokens: [{pool: secret}]".into(),
+            "tokens[0] has no sha256: add `sha256: HEX`",
+        ),
+        (
+            format!("tokens: [{{sha256: {GOOD}, expires: secret}}]"),
+            "tokens[0] has no pool: add `pool: NAME`",
+        ),
+        (
+            format!("tokens: [{{sha256: {GOOD}, pool: secret}}]"),
+            "tokens[0] has no expires: add `expires: 2030",
+        ),
+        (
+            format!("tokens:\n- {{sha256: {GOOD}, pool: *, expires: secret}}"),
+            "write the star in quotes: `pool: '*'`",
+        ),
+        (
+            format!("tokens:\n- sha256: {GOOD}\n  pool: *\n  expires: secret"),
+            "write the star in quotes: `pool: '*'`",
         ),
         (
             format!("tokens: [{{{good}, secret: x}}]"),
@@ -100,7 +120,7 @@ fn a_wrong_file_is_refused_without_showing_what_is_in_it() {
         ),
         (format!("tokens: [{{{good}, node: 3}}]"), "tokens[0].node"),
         (
-            format!("tokens: [{{sha256: {GOOD}, pool: a/b}}]"),
+            format!("tokens: [{{sha256: {GOOD}, pool: a/b, expires: secret}}]"),
             "tokens[0].pool",
         ),
         (
@@ -162,7 +182,7 @@ fn a_token_may_be_for_one_node_or_to_look_at_everything() {
         judge("other", Some("master"), Some("any")).0,
         Verdict::Allowed
     );
-    assert_eq!(judge("all", Some("worker"), None).0, Verdict::OtherPool);
+    assert_eq!(judge("all", Some("worker"), None).0, Verdict::OnlyLooks);
     let (verdict, bearer) = judge("all", None, None);
     assert_eq!(
         (verdict, bearer.sees_all, bearer.pools.len()),
