@@ -29,7 +29,8 @@ impl From<HostError> for Fault {
                 .because(
                     "Two writers would mix up the journal, so only one may work on a state folder.",
                 )
-                .hint("wait for it to end, or watch it with `bootlace status`"),
+                .hint("`bootlace run --attach` shows its progress until it ends")
+                .hint("`bootlace status` tells how far it has come"),
             HostError::Stopped => Self::new(FaultKind::Stopped, message),
         }
     }

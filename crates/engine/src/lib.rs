@@ -6,7 +6,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`port`] | the world, as the engine sees it |
-//! | `explain`, `plan`, `run`, `resume`, `verify`, `undo`, `status` | one verb, one file |
+//! | `explain`, `plan`, `run`, `follow`, `resume`, `verify`, `undo`, `status` | one verb, one file |
 //! | `whole` | a run that is taken back if it fails |
 //! | `schedule`, `step_work` | which step runs when, and what it does in its turns |
 //! | `assess` | what of a step's wishes is missing, for plans and for runs |
@@ -29,6 +29,7 @@ mod effects;
 mod explain;
 mod fault;
 mod folders;
+mod follow;
 mod history;
 mod journal;
 mod plan;

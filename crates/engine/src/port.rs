@@ -130,6 +130,8 @@ pub trait Host: Machine + Cluster + Sync {
     fn lock(&self, dir: &dyn Dir, name: &str) -> HostResult<Box<dyn Lock>>;
     /// Names the live holder of a lock, if there is one; takes nothing.
     fn lock_holder(&self, dir: &dyn Dir, name: &str) -> HostResult<Option<String>>;
+    /// Interrupts the live holder of a lock, and waits at most so long until it gives the lock back.
+    fn interrupt_holder(&self, dir: &dyn Dir, name: &str, within: Duration) -> HostResult<()>;
 
     /// Runs a program to its end, and kills it with all its children when time is up.
     fn run(&self, command: &Command<'_>) -> HostResult<Output>;

@@ -127,13 +127,8 @@ impl Engine<'_> {
             outcome: outcome_name(outcome).into(),
             millis,
         });
-        let mut faults = tally.faults.into_iter();
-        if let Some(mut first) = faults.next() {
-            first.details.extend(faults.map(|other| match &other.step {
-                Some(step) => format!("{} failed, too: {other}", step.step()),
-                None => other.to_string(),
-            }));
-            return Err(first);
+        if let Some(fault) = join_faults(tally.faults) {
+            return Err(fault);
         }
         closed?;
         Ok(RunReport {
@@ -213,6 +208,17 @@ impl Engine<'_> {
             .boot_id()
             .unwrap_or_else(|_| bootlace_model::ids::BootId::new("unknown"))
     }
+}
+
+/// Makes one fault of those of several steps: the first one, with the others as details.
+pub(crate) fn join_faults(faults: impl IntoIterator<Item = Fault>) -> Option<Fault> {
+    let mut faults = faults.into_iter();
+    let mut first = faults.next()?;
+    first.details.extend(faults.map(|other| match &other.step {
+        Some(step) => format!("{} failed, too: {other}", step.step()),
+        None => other.to_string(),
+    }));
+    Some(first)
 }
 
 /// Names an outcome the way events do.

@@ -166,6 +166,6 @@ fn run_state(state: &RunState, live: bool) -> RunStateView {
 }
 
 /// Returns the milliseconds between two records; nought if the clock was set back between them.
-fn millis_between(from: jiff::Timestamp, to: jiff::Timestamp) -> u64 {
+pub(crate) fn millis_between(from: jiff::Timestamp, to: jiff::Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

@@ -1,6 +1,7 @@
 //! The state folder: `lock`, and a folder a run with its journal, its head and its blobs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::{Digest, RunId};
@@ -159,6 +160,16 @@ impl<'a> Store<'a> {
         match self.host.open_dir(self.path)? {
             None => Ok(None),
             Some(dir) => Ok(self.host.lock_holder(dir.as_ref(), LOCK_FILE)?),
+        }
+    }
+
+    /// Asks the process that works on this state folder to stop, and waits a while for it.
+    pub(crate) fn interrupt_holder(&self, within: Duration) -> Result<(), Fault> {
+        match self.host.open_dir(self.path)? {
+            None => Ok(()),
+            Some(dir) => Ok(self
+                .host
+                .interrupt_holder(dir.as_ref(), LOCK_FILE, within)?),
         }
     }
 

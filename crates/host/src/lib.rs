@@ -227,6 +227,10 @@ impl Host for RealHost {
         lock::holder(dir, name)
     }
 
+    fn interrupt_holder(&self, dir: &dyn Dir, name: &str, within: Duration) -> HostResult<()> {
+        lock::interrupt_holder(dir, name, within)
+    }
+
     fn run(&self, command: &Command<'_>) -> HostResult<Output> {
         self.run_patiently(command, Duration::ZERO)
     }

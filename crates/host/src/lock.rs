@@ -4,15 +4,17 @@
 //! that a dead process left behind blocks nobody. What stands in the file only tells people who
 //! holds it.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bootlace_engine::port::{Dir, HostError, HostResult, Lock};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::dir::RealDir;
 
@@ -70,6 +72,54 @@ pub(crate) fn holder(dir: &dyn Dir, name: &str) -> HostResult<Option<String>> {
     }
 }
 
+/// Interrupts the live holder of a lock, and waits at most so long until it gives the lock back.
+pub(crate) fn interrupt_holder(dir: &dyn Dir, name: &str, within: Duration) -> HostResult<()> {
+    let begun = Instant::now();
+    if holder(dir, name)?.is_some() {
+        interrupt(RealDir::of(dir, "look at")?, name)?;
+    }
+    while begun.elapsed() < within && holder(dir, name)?.is_some() {
+        pause();
+    }
+    Ok(())
+}
+
+/// Sends the signal, if the process that signed the lock still runs as it did when it signed.
+///
+/// The number alone is not enough: it may count in another namespace, or belong to another process by now.
+fn interrupt(dir: &RealDir, name: &str) -> HostResult<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir.handle(), name, flags, Mode::empty());
+    let signed = file.ok().and_then(|file| text_of(&File::from(file)));
+    let Some((process, command)) = signed else {
+        return Ok(());
+    };
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let handle = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+    // The handle first, then the look: the number cannot change its owner behind a handle.
+    if let Some(handle) = handle
+        && command_of(process) == Some(command)
+    {
+        match rustix::process::pidfd_send_signal(handle, Signal::INT) {
+            Ok(()) | Err(Errno::SRCH) => {}
+            Err(errno) => return Err(dir.refused("interrupt the holder of", name, errno)),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the command line of a process as [`sign`] writes it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a process of this computer, not of the root"
+)]
+fn command_of(process: u32) -> Option<String> {
+    let line = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+    let line = line.strip_suffix(b"\0").unwrap_or(&line);
+    let words = line.split(|byte| *byte == 0);
+    Some(signature(words.map(String::from_utf8_lossy)))
+}
+
 /// A lock that is held.
 #[derive(Debug)]
 struct RealLock {
@@ -103,17 +153,18 @@ fn pause() {
 /// Writes into the file who holds the lock.
 fn sign(mut file: &File) -> io::Result<()> {
     file.set_len(0)?;
-    let command: Vec<String> = std::env::args_os()
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
-    let command: String = command
-        .join(" ")
-        .chars()
-        .filter(|character| !character.is_control())
-        .take(LONGEST_COMMAND)
-        .collect();
+    let words: Vec<_> = std::env::args_os().collect();
+    let command = signature(words.iter().map(|word| word.to_string_lossy()));
     // In one write, so that nobody reads the half of it.
     file.write_all(format!("{} {command}\n", std::process::id()).as_bytes())
+}
+
+/// Joins the words of a command line into the text by which a process is known.
+fn signature<'a>(words: impl Iterator<Item = Cow<'a, str>>) -> String {
+    let words: Vec<_> = words.collect();
+    let plain = words.join(" ");
+    let plain = plain.chars().filter(|character| !character.is_control());
+    plain.take(LONGEST_COMMAND).collect()
 }
 
 fn holder_of(file: &File) -> String {

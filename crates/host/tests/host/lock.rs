@@ -1,6 +1,7 @@
 //! One writer at a time.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -92,8 +93,17 @@ fn a_lock_ends_with_its_process() {
         "{told}"
     );
     assert!(world.host.lock(dir.as_ref(), "lock").is_err());
-    holder.kill().unwrap();
-    holder.wait().unwrap();
+    let soon = Duration::from_secs(30);
+    world
+        .host
+        .interrupt_holder(dir.as_ref(), "lock", soon)
+        .unwrap();
+    let ended = holder.wait().unwrap();
+    assert_eq!(
+        ended.signal(),
+        Some(rustix::process::Signal::INT.as_raw()),
+        "{ended}"
+    );
     // The file still names the dead process, and blocks nobody.
     let left = std::fs::read_to_string(real.join("lock")).unwrap();
     assert!(left.starts_with(&holder.id().to_string()), "{left}");

@@ -190,6 +190,15 @@ impl Host for FakeHost {
         Ok(held.map(|held| held.holder.clone()))
     }
 
+    fn interrupt_holder(&self, dir: &dyn Dir, name: &str, _within: Duration) -> HostResult<()> {
+        let dir = ours(dir)?;
+        let mut state = self.shared.alive(dir.life)?;
+        let found = state.disk.lookup(dir.ino, name);
+        let found = found.map_err(|e| refusal(OperationKind::Lock, &dir.target(name), e))?;
+        found.and_then(|ino| state.locks.remove(&ino));
+        Ok(())
+    }
+
     fn run(&self, command: &Command<'_>) -> HostResult<Output> {
         self.alive()?.run(command)
     }
