@@ -162,11 +162,13 @@ Example:
     Reset(Reset),
     /// Bring up a local cluster on a machine of its own, or find it up
     #[command(after_help = "\
-Ends with a line for your shell, on stdout:
+Ends with a line for your shell, on stdout; with -o json, with the path of the kubeconfig.
   eval $(bootlace up)
   kubectl get nodes")]
     Up(Up),
     /// Remove all that `up` made, and nothing else
+    #[command(after_help = "\
+Asks first if `up` is still running, unless --yes is given.")]
     Down(Down),
     /// Lead connections to a machine of `up`; it is started by that
     #[command(hide = true)]
@@ -353,6 +355,9 @@ pub(crate) struct Run {
     /// Stop before every step, explain it, and wait for Enter
     #[arg(long)]
     pub(crate) pause: bool,
+    /// If another process works on the run, show its progress instead of refusing
+    #[arg(long)]
+    pub(crate) attach: bool,
     /// How many steps run side by side at most [default: one for each processor, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: Option<u16>,
@@ -430,6 +435,9 @@ pub(crate) struct Down {
     /// Where the control plane runs
     #[arg(long = "in", value_enum, value_name = "PLACE")]
     pub(crate) place: Option<In>,
+    /// Do not ask first, even while `up` is running
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 /// Where a local control plane runs.

@@ -3,6 +3,7 @@
 mod assets;
 mod completions;
 mod config;
+mod confirm;
 mod explain;
 mod ignition;
 mod log;

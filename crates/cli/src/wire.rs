@@ -1,7 +1,7 @@
 //! Where the crates meet: sequences from `steps`, the world from `host`, settings from `model`.
 
 use bootlace_engine::port::Host as _;
-use bootlace_host::RealHost;
+use bootlace_host::{RealHost, StopHandle, signals};
 use bootlace_model::config::{Settings, nearest};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::step::Sequence;
@@ -59,7 +59,18 @@ pub(crate) fn plain_host() -> RealHost {
 
 /// Lets `SIGINT` and `SIGTERM` ask for a stop, so that a run ends between two effects.
 pub(crate) fn stop_on_signals(host: &RealHost) -> Result<(), Fault> {
-    bootlace_host::signals::install(&host.stop_handle()).map_err(|error| {
+    listen_for_signals(&host.stop_handle())
+}
+
+/// Returns what `SIGINT` and `SIGTERM` ask to stop, for work that no host does.
+pub(crate) fn stop_handle() -> Result<StopHandle, Fault> {
+    let stop = StopHandle::default();
+    listen_for_signals(&stop)?;
+    Ok(stop)
+}
+
+fn listen_for_signals(stop: &StopHandle) -> Result<(), Fault> {
+    signals::install(stop).map_err(|error| {
         Fault::internal(format!("cannot listen for signals: {error}"))
             .because("without that an interrupt would end a run in the middle of an effect")
     })

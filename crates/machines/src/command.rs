@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal};
 
 use crate::machine::Machine;
+use crate::processes;
 use crate::tools;
 use crate::wait::until;
 use crate::{MachineError, Result};
@@ -27,6 +28,10 @@ done
 shift
 exec "$@"
 "#;
+
+/// Goes first where signals of the terminal are for the program inside alone: what leads to it would
+/// end by them, and take its exit code along.
+const SHIELD: &str = "trap '' INT TERM\n";
 
 /// A program that ended, and what it printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,11 +49,31 @@ impl Machine {
     ///
     /// The caller chooses what it reads and where it prints. Its exit code is the program's.
     pub fn command<S: AsRef<OsStr>>(&self, argv: &[S]) -> Result<Command> {
+        self.enter(JOIN, argv)
+    }
+
+    /// Starts a program inside the machine, which reads and prints where the caller does.
+    ///
+    /// It must handle `SIGINT` and `SIGTERM` itself: it starts with both ignored.
+    pub fn start<S: AsRef<OsStr>>(&self, argv: &[S], variable: (&str, &str)) -> Result<Running> {
+        let mut command = self.enter(&format!("{SHIELD}{JOIN}"), argv)?;
+        let (name, value) = variable;
+        let child = command
+            .env(name, value)
+            .spawn()
+            .map_err(|error| MachineError::Tool {
+                command: "nsenter".into(),
+                output: error.to_string(),
+            })?;
+        Ok(Running { child })
+    }
+
+    fn enter<S: AsRef<OsStr>>(&self, script: &str, argv: &[S]) -> Result<Command> {
         let leader = self.leader()?.ok_or_else(|| MachineError::NotRunning {
             name: self.name().to_string(),
         })?;
         let groups = crate::cgroups::of(leader)?;
-        let mut words: Vec<OsString> = ["-c", JOIN, "sh"].map(OsString::from).into();
+        let mut words: Vec<OsString> = ["-c", script, "sh"].map(OsString::from).into();
         words.extend(groups.into_iter().map(PathBuf::into_os_string));
         words.push("--".into());
         let target = format!("--target={leader}");
@@ -99,6 +124,33 @@ impl Machine {
             stdout: stdout.take()?,
             stderr: stderr.take()?,
         })
+    }
+}
+
+/// A program inside a machine that was started and not waited for.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+}
+
+impl Running {
+    /// Returns the program's exit code once it has ended.
+    pub fn try_wait(&mut self) -> Result<Option<i32>> {
+        let ended = self.child.try_wait().map_err(|error| MachineError::Tool {
+            command: "nsenter".into(),
+            output: error.to_string(),
+        })?;
+        Ok(ended.map(code))
+    }
+
+    /// Interrupts the program; one that has not begun yet, or has ended, notices nothing.
+    pub fn interrupt(&self) {
+        // Our own child waits for the program, which is in the machine's namespace of processes.
+        if let Some(program) = processes::child_of(self.child.id())
+            && let Some((_, handle)) = processes::handle(program)
+        {
+            processes::signal(&handle, Signal::INT);
+        }
     }
 }
 

@@ -39,7 +39,7 @@ mod tools;
 mod wait;
 
 pub use cluster::{API_PORT, BOOTLACE, ClusterMachine};
-pub use command::Finished;
+pub use command::{Finished, Running};
 pub use error::MachineError;
 pub use forwarder::Forwarder;
 pub use machine::Machine;

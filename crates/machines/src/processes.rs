@@ -60,10 +60,22 @@ pub(crate) fn handle(pid: i32) -> Option<(i32, OwnedFd)> {
 
 /// Kills what a handle stands for.
 pub(crate) fn kill(handle: &OwnedFd) {
-    // The only failure that root can see is that it ended, which is what is wanted.
-    if let Err(errno) = rustix::process::pidfd_send_signal(handle, Signal::KILL) {
+    signal(handle, Signal::KILL);
+}
+
+/// Sends a signal to what a handle stands for; one that ended is as good.
+pub(crate) fn signal(handle: &OwnedFd, signal: Signal) {
+    // The only failure that root can see is that it ended.
+    if let Err(errno) = rustix::process::pidfd_send_signal(handle, signal) {
         debug_assert_eq!(errno, rustix::io::Errno::SRCH);
     }
+}
+
+/// Finds a child of a process.
+pub(crate) fn child_of(parent: u32) -> Option<i32> {
+    let entries = fs::read_dir("/proc").ok()?.filter_map(Result::ok);
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(|pid| Stat::read(*pid).is_some_and(|stat| stat.parent == parent))
 }
 
 /// Finds the first process of a machine among its processes: number 1 in a namespace just below ours.
@@ -83,6 +95,7 @@ fn is_first_in_machine(status: &str) -> bool {
 /// The few things of `/proc/PID/stat` that matter here.
 struct Stat {
     is_dead: bool,
+    parent: u32,
     started: u64,
 }
 
@@ -98,7 +111,8 @@ impl Stat {
         let state = words.next()?;
         Some(Self {
             is_dead: matches!(state, "Z" | "X" | "x"),
-            started: words.nth(18)?.parse().ok()?,
+            parent: words.next()?.parse().ok()?,
+            started: words.nth(17)?.parse().ok()?,
         })
     }
 }

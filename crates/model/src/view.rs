@@ -405,3 +405,13 @@ impl From<&Fault> for ErrorView {
         }
     }
 }
+
+/// `up -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UpView {
+    /// The kubeconfig by which this computer reaches the cluster.
+    pub kubeconfig: String,
+    /// Where the control plane runs: `machine` or `process`.
+    #[serde(rename = "in")]
+    pub place: String,
+}

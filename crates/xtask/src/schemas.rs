@@ -38,6 +38,7 @@ const SCHEMAS: &[Row] = &[
     ("runs", output::<view::RunsView>),
     ("status", output::<view::StatusView>),
     ("undo", output::<view::UndoView>),
+    ("up", output::<view::UpView>),
     ("verify", output::<view::VerifyView>),
 ];
 

@@ -64,6 +64,7 @@ pub(crate) fn assets(session: &mut Session, args: &Assets) -> Result<Ending, Fau
         given: Given::default(),
         placed: Placed::default(),
         pause: false,
+        attach: false,
         jobs: None,
         replan: create.replan,
         ignore_preflight_errors: vec![],

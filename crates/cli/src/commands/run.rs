@@ -57,9 +57,14 @@ pub(super) fn perform(
     work.host.ensure()?;
     let watcher = Watcher::new(&session.console, &work.host, work.sequence);
     let engine = work.engine(&watcher);
-    let result = match verb {
+    let work_on = || match verb {
         Verb::Run => engine.run(),
         Verb::Resume => engine.resume(),
+    };
+    let result = if args.attach || is_inside() {
+        attach(&engine, work_on)
+    } else {
+        work_on()
     };
     watcher.finish();
     let told = tell(session, &engine, result.as_ref().ok());
@@ -67,8 +72,27 @@ pub(super) fn perform(
     let report = result?;
     told?;
     match report.outcome {
+        // Whoever is outside knows what to type there.
+        Outcome::Interrupted if is_inside() => Ok(Ending::Code(FaultKind::Stopped.exit_code())),
         Outcome::Interrupted => Err(stopped(&report, engine.is_past_return()?)),
         Outcome::Succeeded | Outcome::Failed | Outcome::Undone => Ok(Ending::Done),
+    }
+}
+
+/// Follows the run that another process works on, if one does, else works on it here.
+fn attach(
+    engine: &Engine<'_>,
+    work_on: impl Fn() -> Result<RunReport, Fault>,
+) -> Result<RunReport, Fault> {
+    loop {
+        if let Some(report) = engine.follow()? {
+            return Ok(report);
+        }
+        match work_on() {
+            // Another process may have taken the lock since it was looked at.
+            Err(fault) if fault.kind == FaultKind::Preflight && engine.holder()?.is_some() => {}
+            ended => return ended,
+        }
     }
 }
 
@@ -82,18 +106,28 @@ pub(super) fn tell(
     if console.output() != Output::Text {
         return console.show(&engine.status()?, |_| String::new());
     }
-    match report {
-        Some(report) if report.outcome == Outcome::Succeeded => {
-            let summary = summary(session, engine, report)?;
-            console.say(&summary);
-        }
-        _ => {}
+    tell_people(session, engine, report)
+}
+
+/// Says what a run that succeeded has come to.
+pub(super) fn tell_people(
+    session: &Session,
+    engine: &Engine<'_>,
+    report: Option<&RunReport>,
+) -> Result<(), Fault> {
+    if let Some(report) = report.filter(|report| report.outcome == Outcome::Succeeded) {
+        session.console.say(&summary(session, engine, report)?);
     }
     Ok(())
 }
 
-/// Set by `up` for the run inside of its machine, whose hints nobody outside could follow.
+/// Set by `up` for the run inside its machine. That run attaches to one that an earlier `up` left
+/// behind, and prints no hints: its commands could not be typed outside.
 pub(crate) const INSIDE: &str = "BOOTLACE_INSIDE";
+
+fn is_inside() -> bool {
+    std::env::var_os(INSIDE).is_some()
+}
 
 fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result<String, Fault> {
     let style = session.console.stderr();
@@ -104,9 +138,10 @@ fn summary(session: &Session, engine: &Engine<'_>, report: &RunReport) -> Result
     } else {
         (retype.line("undo"), "takes it back")
     };
-    let hints = match std::env::var_os(INSIDE) {
-        Some(_) => String::new(),
-        None => next::text(&[checks, undo], style),
+    let hints = if is_inside() {
+        String::new()
+    } else {
+        next::text(&[checks, undo], style)
     };
     if report.steps_done == 0 {
         let text = format!("Nothing to do: run {} completed earlier.\n", report.run);

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bootlace_host::{StopHandle, signals};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_supervisor::{Place, SupervisorError};
 
@@ -12,6 +11,7 @@ use crate::args::Supervise;
 use crate::error::Ending;
 use crate::paths::{self, Places};
 use crate::session::Session;
+use crate::wire;
 
 /// How long all processes together may take to end: each of them is killed long before.
 const ENDS: Duration = Duration::from_mins(2);
@@ -85,11 +85,7 @@ fn serve(place: &Place) -> Result<(), Fault> {
         Fault::internal(format!("cannot leave the terminal: {errno}"))
             .because("a supervisor that ends with its terminal takes the control plane with it")
     })?;
-    let stop = StopHandle::default();
-    signals::install(&stop).map_err(|error| {
-        Fault::internal(format!("cannot listen for signals: {error}"))
-            .because("a supervisor that is ended at once leaves its processes behind")
-    })?;
+    let stop = wire::stop_handle()?;
     bootlace_supervisor::serve(place, &|| stop.is_requested()).map_err(fault)
 }
 

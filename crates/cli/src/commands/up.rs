@@ -14,10 +14,17 @@ use std::path::{Path, PathBuf};
 
 use bootlace_machines::{MachineError, Machines};
 use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::shell;
+use bootlace_model::view::UpView;
 
+use super::confirm::confirm;
 use crate::args::{Down, Forward, In, Up};
 use crate::error::Ending;
 use crate::session::Session;
+
+/// What `down` asks while `up` is running.
+const QUESTION: &str =
+    "`bootlace up` is still bringing this cluster up. Going on stops it and removes the cluster.";
 
 /// Brings the cluster up, or finds it up.
 pub(crate) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
@@ -58,6 +65,11 @@ pub(crate) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
 /// Removes all that `up` made, and nothing else.
 pub(crate) fn down(session: &Session, args: &Down) -> Result<Ending, Fault> {
     let is_meant = |place: In| args.place.is_none_or(|meant| meant == place);
+    let is_busy = is_meant(In::Process) && process::is_busy(session)?
+        || is_meant(In::Machine) && machine::is_busy(&folder(session))?;
+    if is_busy && !args.yes {
+        confirm(QUESTION, &line(session, "down --yes", args.place))?;
+    }
     let processes = is_meant(In::Process) && process::down(session)?;
     let machines = is_meant(In::Machine) && machines_down(session)?;
     session.console.say(if processes || machines {
@@ -78,6 +90,44 @@ fn machines_down(session: &Session) -> Result<bool, Fault> {
     machines.clean().map_err(fault)?;
     remove(&folder)?;
     Ok(true)
+}
+
+/// Prints how to reach the cluster, as data or as a line for a shell.
+fn show(session: &Session, place: In, kubeconfig: &Path) -> Result<(), Fault> {
+    let kubeconfig = kubeconfig.display().to_string();
+    let line = format!("export KUBECONFIG={}\n", shell::quote(&kubeconfig));
+    let place = match place {
+        In::Machine => "machine",
+        In::Process => "process",
+    };
+    let view = UpView {
+        kubeconfig,
+        place: place.into(),
+    };
+    session.console.show(&view, |_| line)
+}
+
+/// Returns the line that calls `up` or `down` for the same cluster.
+fn line(session: &Session, command: &str, place: Option<In>) -> String {
+    let mut words = vec![format!("bootlace {command}")];
+    if place == Some(In::Process) {
+        words.push("--in process".into());
+    }
+    if let Some(state) = &session.globals.state {
+        words.push("--state".into());
+        words.push(shell::quote(&state.display().to_string()));
+    }
+    words.join(" ")
+}
+
+/// Says that `up` stopped on request, and what to type.
+fn stopped(session: &Session, place: In) -> Fault {
+    let line = |command| line(session, command, Some(place));
+    let message = "`bootlace up` was stopped before the cluster was up";
+    Fault::new(FaultKind::Stopped, message)
+        .because("what was done is journalled, and nothing is half done")
+        .hint(format!("`{}` goes on from here", line("up")))
+        .hint(format!("`{}` removes what was made so far", line("down")))
 }
 
 /// Becomes the forwarder through which the cluster is reached; started by `up`.

@@ -17,14 +17,14 @@ const SOON: Duration = Duration::from_mins(2);
 const ASKS: &str = "timeout 5 wget -q -O - http://web.default.svc.cluster.local/hostname";
 
 /// What `bootlace up` makes, in a state folder of its own.
-struct Local {
+pub(crate) struct Local {
     // Dropped first: a cluster takes the machine's turn with it.
     state: TempDir,
     world: World,
 }
 
 impl Local {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = World::new();
         let state = TempDir::with_prefix_in("bootlace-test-", "/var/tmp").unwrap();
         Self { state, world }
@@ -32,11 +32,30 @@ impl Local {
 
     /// Calls bootlace on this computer; it must succeed. Returns what it printed.
     fn bootlace(&self, words: &[&str]) -> String {
+        succeeds(&mut self.call(words))
+    }
+
+    /// Prepares a call of bootlace on this computer.
+    pub(crate) fn call(&self, words: &[&str]) -> Command {
         let lab = self.state.path().join("lab.json");
         std::fs::write(&lab, serde_json::to_vec(&self.world.lab).unwrap()).unwrap();
         let mut command = Command::new(bootlace());
         command.args(words).env("BOOTLACE_LAB", lab);
-        succeeds(command.env("BOOTLACE_STATE", self.state.path()))
+        command.env("BOOTLACE_STATE", self.state.path());
+        command
+    }
+
+    /// Returns a path in the state folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.state.path().join(name)
+    }
+
+    /// Returns the cluster's machine, once there is one.
+    pub(crate) fn machine(&self) -> Option<Node> {
+        let machines = Machines::open(&self.folder()).ok()?;
+        let name = MachineName::new("m1").unwrap();
+        let machine = machines.machine(&name).ok()?;
+        Some(Node { machine })
     }
 
     fn folder(&self) -> PathBuf {

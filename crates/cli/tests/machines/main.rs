@@ -13,6 +13,7 @@
 mod back;
 mod faults;
 mod ignition;
+mod interrupted;
 mod killed;
 mod layered;
 mod life;

@@ -12,5 +12,6 @@
 
 mod faults;
 mod kubernetes;
+mod stopped;
 mod supervisor;
 mod world;

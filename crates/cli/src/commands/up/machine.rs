@@ -1,20 +1,26 @@
 //! A cluster on one machine with real systemd.
 
+use std::fs::{File, TryLockError};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use bootlace_machines::{API_PORT, BOOTLACE, ClusterMachine, Machine, MachineName, Machines};
+use bootlace_host::StopHandle;
+use bootlace_machines::{
+    API_PORT, BOOTLACE, ClusterMachine, Machine, MachineError, MachineName, Machines,
+};
 use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::view::{RunStateView, StatusView};
 use bootlace_report::next;
 
 use super::lab::Lab;
-use super::{fault, folder};
-use crate::args::{Progress, Up};
+use super::{fault, folder, line, show, stopped};
+use crate::args::{In, Progress, Up};
 use crate::commands::run::INSIDE;
 use crate::error::Ending;
 use crate::session::Session;
+use crate::wire;
 
 /// The machine's name, which is also the node's.
 const NAME: &str = "m1";
@@ -24,17 +30,22 @@ const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 11);
 const BOOTS: Duration = Duration::from_mins(1);
 /// How long the API of a cluster that was made earlier may take to answer after a boot.
 const ANSWERS: Duration = Duration::from_mins(2);
-/// What the hints of a run inside of the machine mean for whoever is outside.
-const FROM_HERE: &str = "\nThat was inside of the machine m1. From here `bootlace up` goes on, and \
-                         `bootlace down` removes it.\n";
+/// How long a look at the machine takes before the wish to stop is looked at again.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often is looked whether the run inside has ended.
+const BEAT: Duration = Duration::from_millis(20);
+/// Held by `up` as long as it works, so that `down` asks first.
+const LOCK: &str = "up.lock";
 /// The sample add-on.
 const SAMPLE: &str = include_str!("../../../../../dist/add-ons/sample/10-web.yaml");
 
 /// Brings the cluster up on its machine.
 pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
     let began = Instant::now();
+    let stop = wire::stop_handle()?;
     let folder = folder(session);
     let machines = Machines::open(&folder).map_err(fault)?;
+    let _lock = hold(&folder)?;
     let name = MachineName::new(NAME).map_err(fault)?;
     let there = machines.list().map_err(fault)?;
     let machine = match there.into_iter().find(|machine| *machine.name() == name) {
@@ -45,15 +56,22 @@ pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
         session.console.say("Booting the machine m1 …\n");
         machine.boot().map_err(fault)?;
     }
-    machine.wait_booted(BOOTS).map_err(fault)?;
+    wait_booted(session, &machine, &stop)?;
     let booted = began.elapsed();
-    let code = run_inside(session, &machine, args)?;
+    let code = run_inside(session, &machine, args, &stop)?;
+    if code == FaultKind::Stopped.exit_code() {
+        return Err(stopped(session, In::Machine));
+    }
     let console = &session.console;
     if code != 0 {
-        console.say(FROM_HERE);
+        console.say(&format!(
+            "\nThat was inside the machine {NAME}. From here `{}` goes on, and `{}` removes it.\n",
+            line(session, "up", None),
+            line(session, "down", None)
+        ));
         return Ok(Ending::Code(code));
     }
-    wait_answers(&machine)?;
+    wait_answers(session, &machine, &stop)?;
     let kubeconfig = reach(&machines, &machine, &folder)?;
     let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
     console.say(&format!(
@@ -61,20 +79,102 @@ pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
         seconds(began.elapsed()),
         seconds(booted)
     ));
-    let down = [("bootlace down".to_owned(), "removes all of it")];
+    let down = [(line(session, "down", None), "removes all of it")];
     console.say(&next::text(&down, console.stderr()));
-    console.write(&format!("export KUBECONFIG={}\n", kubeconfig.display()))?;
+    show(session, In::Machine, &kubeconfig)?;
     Ok(Ending::Done)
 }
 
+/// Tells whether a cluster is being brought up: `up` is running, or was killed and its run goes on.
+pub(super) fn is_busy(folder: &Path) -> Result<bool, Fault> {
+    if !folder.exists() {
+        return Ok(false);
+    }
+    if is_held(folder)? {
+        return Ok(true);
+    }
+    let machines = Machines::open(folder).map_err(fault)?;
+    for machine in machines.list().map_err(fault)? {
+        if machine.is_running().map_err(fault)? && runs_inside(&machine) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Tells whether a run is under way inside a machine; one that cannot say has none.
+fn runs_inside(machine: &Machine) -> bool {
+    let words = [BOOTLACE, "status", "cluster", "-o", "json"];
+    let Ok(finished) = machine.run(&words, ANSWERS) else {
+        return false;
+    };
+    let view: Result<StatusView, _> = serde_json::from_str(&finished.stdout);
+    view.is_ok_and(|view| view.state == RunStateView::Running)
+}
+
+/// Takes the lock of `up`, unless another `up` has it: that one runs, and this one attaches.
+fn hold(folder: &Path) -> Result<Option<File>, Fault> {
+    let path = folder.join(LOCK);
+    let file = File::create(&path).map_err(|error| cannot_lock(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(cannot_lock(&path, &error)),
+    }
+}
+
+fn is_held(folder: &Path) -> Result<bool, Fault> {
+    let path = folder.join(LOCK);
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        opened => opened.map_err(|error| cannot_lock(&path, &error))?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(cannot_lock(&path, &error)),
+    }
+}
+
+fn cannot_lock(path: &Path, error: &std::io::Error) -> Fault {
+    let message = format!("cannot lock {}: {error}", path.display());
+    Fault::new(FaultKind::StepFailed, message)
+}
+
+/// Waits until the machine has booted.
+fn wait_booted(session: &Session, machine: &Machine, stop: &StopHandle) -> Result<(), Fault> {
+    let began = Instant::now();
+    loop {
+        match machine.wait_booted(LOOK) {
+            Err(MachineError::Deadline { .. }) if stop.is_requested() => {
+                return Err(stopped(session, In::Machine));
+            }
+            Err(MachineError::Deadline { .. }) if began.elapsed() < BOOTS => {}
+            Err(MachineError::Deadline { what, evidence, .. }) => {
+                let within = BOOTS;
+                let late = MachineError::Deadline {
+                    what,
+                    within,
+                    evidence,
+                };
+                return Err(fault(late));
+            }
+            booted => return booted.map_err(fault),
+        }
+    }
+}
+
 /// Waits until the API answers: after a boot the run is complete, and its cluster still begins.
-fn wait_answers(machine: &Machine) -> Result<(), Fault> {
+fn wait_answers(session: &Session, machine: &Machine, stop: &StopHandle) -> Result<(), Fault> {
     let words = [BOOTLACE, "verify", "cluster", "--only", "verify-api", "-q"];
     let began = Instant::now();
     loop {
         let finished = machine.run(&words, ANSWERS).map_err(fault)?;
         if finished.code == 0 {
             return Ok(());
+        }
+        if stop.is_requested() {
+            return Err(stopped(session, In::Machine));
         }
         if began.elapsed() > ANSWERS {
             let what = format!("the API did not answer within {} s", ANSWERS.as_secs());
@@ -110,8 +210,13 @@ fn own_program() -> Result<PathBuf, Fault> {
     })
 }
 
-/// Runs bootlace inside the machine; its progress is what is shown.
-fn run_inside(session: &Session, machine: &Machine, args: &Up) -> Result<u8, Fault> {
+/// Runs bootlace inside the machine, and passes the wish to stop on; its progress is what is shown.
+fn run_inside(
+    session: &Session,
+    machine: &Machine,
+    args: &Up,
+    stop: &StopHandle,
+) -> Result<u8, Fault> {
     let mut words = vec![BOOTLACE, "run", "cluster"];
     let progress = match session.globals.progress {
         Progress::Auto => "auto",
@@ -122,16 +227,19 @@ fn run_inside(session: &Session, machine: &Machine, args: &Up) -> Result<u8, Fau
     words.extend(session.globals.quiet.then_some("--quiet"));
     words.extend(session.globals.verbose.then_some("--verbose"));
     words.extend(args.pause.then_some("--pause"));
-    let mut command = machine.command(&words).map_err(fault)?;
-    command.env(INSIDE, "1");
-    let status = command.status().map_err(|error| {
-        let message = format!("cannot enter the machine: {error}");
-        Fault::new(FaultKind::StepFailed, message)
-    })?;
-    Ok(status
-        .code()
-        .and_then(|code| u8::try_from(code).ok())
-        .unwrap_or(1))
+    let mut running = machine.start(&words, (INSIDE, "1")).map_err(fault)?;
+    let mut asked: Option<Instant> = None;
+    loop {
+        if let Some(code) = running.try_wait().map_err(fault)? {
+            return Ok(u8::try_from(code).unwrap_or(1));
+        }
+        // It is asked again: while it starts, it ignores signals.
+        if stop.is_requested() && asked.is_none_or(|asked| asked.elapsed() > LOOK) {
+            running.interrupt();
+            asked = Some(Instant::now());
+        }
+        std::thread::sleep(BEAT);
+    }
 }
 
 /// Makes the cluster's API reachable from this computer, and writes a kubeconfig for it.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bootlace_engine::port::{Command, Host as _};
+use bootlace_host::StopHandle;
 use bootlace_model::config::Placement;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_supervisor::Place;
 
-use super::{machine, remove};
-use crate::args::{Given, Globals, OnRun, Output, Placed, PlacementName, Run, Steps, Up};
+use super::{line, machine, remove, show, stopped};
+use crate::args::{Given, Globals, In, OnRun, Placed, PlacementName, Run, Steps, Up};
 use crate::commands::{placement, run, supervise};
 use crate::error::Ending;
 use crate::observer::Unobserved;
@@ -76,25 +77,29 @@ impl Here {
 pub(super) fn up(outer: &Session, args: &Up) -> Result<Ending, Fault> {
     let here = Here::of(outer)?;
     let began = Instant::now();
+    let stop = wire::stop_handle()?;
     if !here.config().exists() {
         prepare(&here, &args.programs)?;
     }
     let mut session = here.session(outer);
-    let came = bring_up(&mut session, args);
-    // Hints are completed with the places of this cluster, which the outer session does not know.
-    let ending = came.map_err(|fault| session.retype.complete_hints(fault))?;
+    let came = bring_up(&mut session, args, &stop);
+    let ending = came.map_err(|fault| match fault.kind {
+        FaultKind::Stopped => stopped(outer, In::Process),
+        // Hints are completed with the places of this cluster, which the outer session does not know.
+        _ => session.retype.complete_hints(fault),
+    })?;
     let console = &session.console;
-    if ending != Ending::Done || console.output() != Output::Text {
+    if ending != Ending::Done {
         return Ok(ending);
     }
     console.say(&format!(
         "\nUp in {:.1} s, as plain processes: without a kubelet there is no node, so it ends at \
-         verify-api.\n`{}` tells why each later step was skipped; `bootlace down` removes it all.\n",
+         verify-api.\n`{}` tells why each later step was skipped; `{}` removes it all.\n",
         began.elapsed().as_secs_f64(),
-        session.retype.line("status")
+        session.retype.line("status"),
+        line(outer, "down", Some(In::Process))
     ));
-    let kubeconfig = here.kubeconfig();
-    console.write(&format!("export KUBECONFIG={}\n", kubeconfig.display()))?;
+    show(&session, In::Process, &here.kubeconfig())?;
     Ok(Ending::Done)
 }
 
@@ -107,35 +112,63 @@ pub(super) fn down(session: &Session) -> Result<bool, Fault> {
     if !here.config().exists() && !here.root().exists() {
         return Ok(false);
     }
+    if here.root().exists() {
+        stop_run(session, &here)?;
+    }
     supervise::stop(&here.root())?;
     remove(&here.folder)?;
     Ok(true)
 }
 
+/// Stops the process that works on the run, if one does, and waits for its end.
+fn stop_run(session: &Session, here: &Here) -> Result<(), Fault> {
+    let work = here.session(session).by_journal(&on_cluster())?;
+    // A follower that is asked to stop passes that on.
+    work.host.stop_handle().request();
+    if let Err(fault) = work.engine(&Unobserved).follow() {
+        session.console.say(&format!("The run failed: {fault}\n"));
+    }
+    Ok(())
+}
+
+/// Tells whether another process brings this cluster up.
+pub(super) fn is_busy(session: &Session) -> Result<bool, Fault> {
+    let Ok(here) = Here::of(session) else {
+        return Ok(false);
+    };
+    if !here.root().exists() {
+        return Ok(false);
+    }
+    let work = here.session(session).by_journal(&on_cluster())?;
+    Ok(work.engine(&Unobserved).holder()?.is_some())
+}
+
 /// Runs the sequence, and starts what ran before and does not run now.
-fn bring_up(session: &mut Session, args: &Up) -> Result<Ending, Fault> {
+fn bring_up(session: &mut Session, args: &Up, stop: &StopHandle) -> Result<Ending, Fault> {
     let mut work = session.by_config(&on_cluster())?;
     placement::settle(&mut work, &Placed::default())?;
     let started_again = start_again(session, &work.settings.placement)?;
-    let ending = run::run(
-        session,
-        &Run {
-            given: Given::default(),
-            on: on_cluster(),
-            placed: Placed {
-                placement: Some(PlacementName::Process),
-                programs: args.programs.clone(),
-            },
-            pause: args.pause,
-            jobs: None,
-            replan: false,
-            ignore_preflight_errors: vec![],
-            insecure_unpinned_release: false,
-            clean: false,
+    if stop.is_requested() {
+        return Err(Fault::new(FaultKind::Stopped, "stopped before the run"));
+    }
+    let args = Run {
+        given: Given::default(),
+        on: on_cluster(),
+        placed: Placed {
+            placement: Some(PlacementName::Process),
+            programs: args.programs.clone(),
         },
-    )?;
+        pause: args.pause,
+        attach: true,
+        jobs: None,
+        replan: false,
+        ignore_preflight_errors: vec![],
+        insecure_unpinned_release: false,
+        clean: false,
+    };
+    let ending = run::perform(session, &args, run::Verb::Run, run::tell_people)?;
     if started_again {
-        wait_until_it_holds(session)?;
+        wait_until_it_holds(session, stop)?;
     }
     Ok(ending)
 }
@@ -168,8 +201,9 @@ fn start_again(session: &Session, placement: &Placement) -> Result<bool, Fault> 
 }
 
 /// Waits until everything that the run made holds again.
-fn wait_until_it_holds(session: &mut Session) -> Result<(), Fault> {
+fn wait_until_it_holds(session: &mut Session, stop: &StopHandle) -> Result<(), Fault> {
     let mut work: Work = session.by_config(&on_cluster())?;
+    wire::stop_on_signals(&work.host)?;
     placement::settle(&mut work, &Placed::default())?;
     let begun = Instant::now();
     loop {
@@ -177,8 +211,11 @@ fn wait_until_it_holds(session: &mut Session) -> Result<(), Fault> {
         let Some(unmet) = view.checks.iter().find(|check| !check.ok) else {
             return Ok(());
         };
+        if stop.is_requested() {
+            return Err(Fault::new(FaultKind::Stopped, "stopped while waiting"));
+        }
         if begun.elapsed() > AGAIN {
-            let message = format!("not so again: {}; found: {}", unmet.what, unmet.found);
+            let message = format!("did not recover: {}; found: {}", unmet.what, unmet.found);
             return Err(Fault::new(FaultKind::VerifyFailed, message)
                 .because("The control plane was started again and is not as it was.")
                 .hint("`bootlace verify` shows all that does not hold"));
