@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use bootlace_model::step::Choice;
 use bootlace_steps::render::Component;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::commands::{Assets, Ignition, NodeNetwork, Serve, VersionOperator};
+use crate::environment;
+
+/// How wide help is where no terminal says it.
+const COLUMNS: usize = 80;
 
 /// What a person sees who types `bootlace` and nothing else.
 const START_HERE: &str = "\
@@ -28,6 +32,17 @@ pub(crate) struct Cli {
     pub(crate) globals: Globals,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+/// Returns the command line. Help that goes to a file or a pipe is 80 columns wide, whatever terminal
+/// the caller sits at.
+pub(crate) fn command() -> clap::Command {
+    let command = Cli::command();
+    if environment::of_stdout().columns.is_some() {
+        command
+    } else {
+        command.term_width(COLUMNS)
+    }
 }
 
 /// Flags that every command takes, before or after its name.
@@ -530,8 +545,6 @@ pub(crate) enum Pki {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -31,9 +31,8 @@ pub(crate) use serve::Serve;
 pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
-use clap::CommandFactory as _;
 
-use crate::args::{Cli, Command};
+use crate::args::{self, Command};
 use crate::error::Ending;
 use crate::session::Session;
 
@@ -70,7 +69,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
 
 /// Shows the short help to someone who typed nothing else.
 fn help(session: &Session) -> Result<Ending, Fault> {
-    let help = Cli::command().render_help();
+    let help = args::command().render_help();
     let help = if session.console.stdout().color {
         help.ansi().to_string()
     } else {

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_report::style::Style;
 use clap::error::ErrorKind;
-use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _};
+use clap::{ColorChoice, FromArgMatches as _};
 
-use crate::args::{Cli, Output};
+use crate::args::{self, Cli, Output};
 use crate::console::{self, print_stderr};
 use crate::environment;
 use crate::session::Session;
@@ -49,7 +49,7 @@ fn exit_code(kind: FaultKind) -> ExitCode {
 /// Reads the command line; help and mistakes are printed here.
 pub(crate) fn parse(words: &[OsString]) -> Result<Cli, ExitCode> {
     let glance = Glance::at(words);
-    let parsed = Cli::command()
+    let parsed = args::command()
         .color(glance.color)
         .try_get_matches_from(words);
     let cli = parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn parse_error(line: &str) -> clap::Error {
-        Cli::command()
+        args::command()
             .try_get_matches_from(words(line))
             .unwrap_err()
     }

@@ -13,6 +13,19 @@ fn without_a_command_the_way_in_is_shown() {
 }
 
 #[test]
+fn help_in_a_pipe_is_80_columns_wide() {
+    let place = Place::new();
+    for words in ["", "-h", "run --help", "serve --help"] {
+        let mut command = place.bare(words);
+        let piped = place.said(&command.env_remove("COLUMNS").output().unwrap());
+        assert_eq!(piped, place.call_bare(words));
+        let mut wide = place.bare(words);
+        let wide = place.said(&wide.env("COLUMNS", "100").output().unwrap());
+        assert_ne!(piped, wide, "COLUMNS counts");
+    }
+}
+
+#[test]
 fn every_command_has_help() {
     let place = Place::new();
     let commands = [
@@ -47,7 +60,8 @@ fn every_command_has_help() {
         // The flags that every command has are the same everywhere, and shown once above.
         let own = text.split("\nFlags everywhere:").next().unwrap();
         let after = text.rsplit_once("\n\n").map_or("", |(_, after)| after);
-        let after = if after.starts_with("Example") || after.starts_with("Ends") {
+        let begins = ["Example", "Ends", "Asks"];
+        let after = if begins.iter().any(|word| after.starts_with(word)) {
             after
         } else {
             ""
