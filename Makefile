@@ -1,8 +1,8 @@
 # The one front door. `make` alone lists the targets.
 
 # Programs that the build needs, each with the Debian package that brings it.
-# openssl and systemctl are what tests compare with.
-TOOLS := cargo:rustup cc:build-essential openssl:openssl systemctl:systemd
+# openssl and systemctl are what tests compare with; curl and jq are what samples of the guides call.
+TOOLS := cargo:rustup cc:build-essential curl:curl jq:jq openssl:openssl systemctl:systemd
 # What tests start for real, beside what the lab builds and installs itself.
 TEST_TOOLS := containerd:containerd runc:runc nft:nftables ip:iproute2 \
 	podman:podman docker-registry:docker-registry chromium:chromium \

@@ -4,6 +4,8 @@ mod args;
 mod commands;
 mod config_files;
 mod console;
+#[cfg(test)]
+mod documented;
 mod environment;
 mod error;
 mod ignition_file;

@@ -13,6 +13,7 @@ mod ignition;
 mod normal;
 mod program;
 mod render;
+mod samples;
 mod scripts;
 mod serve;
 mod streams;
