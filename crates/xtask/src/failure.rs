@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     #[error("`{command}` failed: {reason}")]
     Program { command: String, reason: String },
     /// A program answered something that cannot be understood.
-    #[error("cannot understand what cargo says of the workspace: {0}")]
+    #[error("cannot understand JSON: {0}")]
     Metadata(#[from] serde_json::Error),
     /// The arguments make no sense.
     #[error("unexpected argument {0:?}")]

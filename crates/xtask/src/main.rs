@@ -11,6 +11,7 @@
 )]
 
 mod failure;
+mod figures;
 mod flaky;
 mod generated;
 mod layers;
@@ -67,6 +68,11 @@ const COMMANDS: &[Command] = &[
         name: "scripts",
         about: "Write the scripts that walk stage by stage; --check only compares",
         run: scripts::run,
+    },
+    Command {
+        name: "figures",
+        about: "Write the measured figures of the documentation; --check only compares",
+        run: figures::run,
     },
     Command {
         name: "picture",
