@@ -8,9 +8,8 @@ use bootlace_lab::IgnitionPrograms;
 use bootlace_testkit::ignition::config::large;
 use tempfile::TempDir;
 
-use crate::Outcome;
-use crate::memory;
-use crate::table::{Bound, Row, median, middle, millis};
+use crate::row::{Bound, Peer, Row, millis};
+use crate::{Outcome, memory, rounds};
 
 const FILES: usize = 5_000;
 const UNITS: usize = 100;
@@ -23,6 +22,22 @@ struct Took {
     memory: f64,
 }
 
+/// What several runs of one program took.
+#[derive(Default)]
+struct Runs {
+    apply: Vec<f64>,
+    judge: Vec<f64>,
+    memory: Vec<f64>,
+}
+
+impl Runs {
+    fn note(&mut self, applied: &Took, judged: &Took) {
+        self.apply.push(millis(applied.time));
+        self.judge.push(millis(judged.time));
+        self.memory.push(applied.memory);
+    }
+}
+
 /// Measures both, in turns.
 pub(crate) fn run() -> Outcome {
     let real = IgnitionPrograms::load()?;
@@ -30,69 +45,55 @@ pub(crate) fn run() -> Outcome {
     let config = folder.path().join("config.ign");
     let text = large(FILES, UNITS);
     std::fs::write(&config, &text)?;
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let (mut judged, mut theirs_judged) = (Vec::new(), Vec::new());
-    let (mut memory, mut their_memory) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        let ours_root = root(folder.path(), &format!("ours-{round}"))?;
-        let took = took(
-            Command::new(BOOTLACE)
-                .args(["ignition", "apply", "--progress", "plain", "--root"])
-                .arg(&ours_root)
-                .arg(&config),
-        )?;
-        ours.push(took.time);
-        memory.push(took.memory);
-        let their_root = root(folder.path(), &format!("theirs-{round}"))?;
-        let both = real_stages(&real, &config, &their_root)?;
-        theirs.push(both.time);
-        their_memory.push(both.memory);
-        judged.push(
-            self::took(
-                Command::new(BOOTLACE)
-                    .args(["ignition", "validate"])
-                    .arg(&config),
-            )?
-            .time,
-        );
-        theirs_judged.push(self::took(Command::new(real.validate()).arg(&config))?.time);
+    let (mut ours, mut theirs) = (Runs::default(), Runs::default());
+    for round in 0..rounds::count(ROUNDS)? {
+        for who in rounds::order(round, 2) {
+            let root = root(folder.path(), &format!("{who}-{round}"))?;
+            // Neither pays for what was left to be written before.
+            rustix::fs::sync();
+            if who == 0 {
+                let mut apply = Command::new(BOOTLACE);
+                apply.args(["ignition", "apply", "--progress", "plain", "--root"]);
+                let mut judge = Command::new(BOOTLACE);
+                judge.args(["ignition", "validate"]);
+                let applied = took(apply.arg(&root).arg(&config))?;
+                ours.note(&applied, &took(judge.arg(&config))?);
+            } else {
+                let applied = real_stages(&real, &config, &root)?;
+                let judged = took(Command::new(real.validate()).arg(&config))?;
+                theirs.note(&applied, &judged);
+            }
+        }
         // The roots stay until the end: ext4 takes its time to find names for new files while it
-        // remembers thousands that were just removed, and that is nobody's work here.
+        // remembers thousands that were just removed, and neither program is to blame for that.
     }
     let size = f64::from(u32::try_from(text.len())?) / f64::from(1 << 20);
-    let (ours, theirs) = (median(ours), median(theirs));
-    let what = format!("{FILES} files and {UNITS} units of an Ignition config, durably");
-    Ok(vec![
-        Row {
-            what,
-            value: millis(ours),
-            bound: Bound::AtMost(millis(theirs) * 0.5),
-            unit: "ms",
-            peer: format!(
-                "Ignition {}, fetch and files, without a journal and without syncs: {:.0} ms (medians of {ROUNDS})",
-                real.version,
-                millis(theirs)
-            ),
-        },
-        Row {
-            what: format!("the same config judged, {size:.1} MiB"),
-            value: millis(median(judged)),
-            bound: Bound::AtMost(50.0),
-            unit: "ms",
-            peer: format!("ignition-validate: {:.0} ms", millis(median(theirs_judged))),
-        },
-        Row {
-            what: "memory for applying it, by its size".into(),
-            value: middle(memory.clone()) / size,
-            bound: Bound::AtMost(3.0),
-            unit: "×",
-            peer: format!(
-                "{:.0} MiB; Ignition: {:.0} MiB",
-                middle(memory),
-                middle(their_memory)
-            ),
-        },
-    ])
+    Ok(rows(&ours, &theirs, &real.version, size))
+}
+
+fn rows(ours: &Runs, theirs: &Runs, version: &str, size: f64) -> Vec<Row> {
+    let peer = |name: &str, ours: &[f64], theirs: &[f64]| {
+        let name = format!("Ignition {version}, {name}");
+        Peer::new("ignition", &name, ours, theirs)
+    };
+    let apply = format!("{FILES} files and {UNITS} units of an Ignition config, durably");
+    let stages = "stages fetch and files, no journal, no syncs";
+    let judge = format!("the same config of {size:.1} MiB judged");
+    vec![
+        Row::new("ignition.apply", apply, "ms", &ours.apply)
+            .beside(peer(stages, &ours.apply, &theirs.apply).within(Bound::AtMost(0.5))),
+        Row::new("ignition.judge", judge, "ms", &ours.judge).beside(
+            peer("ignition-validate", &ours.judge, &theirs.judge).within(Bound::AtMost(0.5)),
+        ),
+        Row::new(
+            "ignition.memory",
+            "peak memory for applying it",
+            "MiB",
+            &ours.memory,
+        )
+        .beside(peer(stages, &ours.memory, &theirs.memory))
+        .within(Bound::AtMost(3.0 * size)),
+    ]
 }
 
 /// Makes a root with as much as both need.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use bootlace_engine::{Engine, Options};
 use bootlace_host::RealHost;
 
-use crate::Outcome;
 use crate::put_files::{Nobody, settings};
-use crate::table::{Bound, Row, median, millis};
+use crate::row::{Bound, Peer, Row, millis};
+use crate::{Outcome, rounds};
 
 const ROUNDS: usize = 7;
 
@@ -66,27 +66,21 @@ fn with_openssl(
     Ok((made, begin.elapsed()))
 }
 
-/// Measures both.
+/// Measures both, in turns.
 pub(crate) fn run() -> Outcome {
-    let mut times = Vec::new();
-    let mut made = Vec::new();
-    for _ in 0..ROUNDS {
-        let (took, planned) = prepare()?;
-        times.push(took);
-        made = planned;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut effects, mut commands) = (0, 0);
+    for _ in 0..rounds::count(ROUNDS)? {
+        // openssl needs what the plan shows, so ours is first.
+        let (took, made) = prepare()?;
+        let (run, openssl) = with_openssl(&made)?;
+        ours.push(millis(took));
+        theirs.push(millis(openssl));
+        (effects, commands) = (made.len(), run);
     }
-    let (commands, openssl) = with_openssl(&made)?;
-    Ok(vec![Row {
-        what: format!(
-            "prepare-assets: {} effects, verified and durable",
-            made.len()
-        ),
-        value: millis(median(times)),
-        bound: Bound::AtMost(100.0),
-        unit: "ms",
-        peer: format!(
-            "{commands} openssl commands, not synced: {:.0} ms",
-            millis(openssl)
-        ),
-    }])
+    let what = format!("`prepare-assets`: {effects} effects, verified and durable");
+    let openssl =
+        format!("the same keys and certificates by {commands} openssl commands, not synced");
+    let peer = Peer::new("openssl", &openssl, &ours, &theirs).within(Bound::AtMost(0.06));
+    Ok(vec![Row::new("keys.time", what, "ms", &ours).beside(peer)])
 }

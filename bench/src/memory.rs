@@ -24,10 +24,20 @@ fn field(id: &str, name: &str) -> Option<f64> {
 
 /// Returns for how long a process has kept processors busy.
 pub(crate) fn busy(id: &str) -> Option<Duration> {
+    times(id, 11)
+}
+
+/// Returns for how long processes that this one started, and that have ended, kept processors busy.
+pub(crate) fn busy_children() -> Option<Duration> {
+    times("self", 13)
+}
+
+/// Adds up user and system time, which stand one behind the other.
+fn times(id: &str, place: usize) -> Option<Duration> {
     let text = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     // The name of the program, in brackets, may hold anything.
     let (_, fields) = text.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(11);
+    let mut fields = fields.split_whitespace().skip(place);
     let mut ticks = || fields.next()?.parse::<u32>().ok();
     let ticks = ticks()? + ticks()?;
     Some(Duration::from_secs(1) * ticks / TICKS)

@@ -2,13 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `site`, `servers` | what is served, and by whom |
+//! | `site`, `servers`, `ktls` | what is served, and by whom |
 //! | `client`, `answer` | who asks |
 //! | `steady`, `storm`, `idle` | what is measured |
 
 mod answer;
 mod client;
 mod idle;
+mod ktls;
 mod servers;
 mod site;
 mod steady;
@@ -16,13 +17,14 @@ mod storm;
 
 use std::io;
 
-use client::Peer;
+use client::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use servers::Server;
+use servers::{Encryption, Server};
 use site::Site;
 use tokio::runtime::Runtime;
 
 use crate::Outcome;
+use crate::row::{Bound, Peer};
 
 /// How many bytes are served, about.
 const SERVED: std::ops::Range<usize> = 600_000..700_000;
@@ -39,12 +41,42 @@ struct Bench {
 
 impl Bench {
     /// Returns a server as clients see it.
-    fn peer(&self, server: &Server) -> io::Result<Peer> {
-        Peer::new(server.address, &self.site.authority)
+    fn peer(&self, server: &Server) -> io::Result<Endpoint> {
+        Endpoint::new(server.address, &self.site.authority)
     }
 }
 
-/// Measures both servers.
+/// Everything that is measured.
+#[derive(Debug)]
+struct Servers {
+    bootlace: Server,
+    nginx: Server,
+    /// nginx with kTLS, or why it cannot be measured here.
+    ktls: Result<Server, String>,
+}
+
+impl Servers {
+    /// Lists those that can be measured, ours first.
+    fn all(&self) -> Vec<&Server> {
+        let two = [&self.bootlace, &self.nginx];
+        two.into_iter().chain(&self.ktls).collect()
+    }
+
+    /// Compares figures of [`Servers::all`], a list of rounds for each server.
+    fn peers(&self, figures: &[Vec<f64>], bound: Bound) -> Vec<Peer> {
+        let rounds = |at: usize| figures.get(at).map(Vec::as_slice).unwrap_or_default();
+        let (ours, theirs) = (rounds(0), rounds(1));
+        let nginx = Peer::new("nginx", "nginx, the same bytes as a file", ours, theirs);
+        let name = "nginx with kTLS";
+        let ktls = match &self.ktls {
+            Ok(_) => Peer::new("nginx-ktls", name, ours, rounds(2)),
+            Err(why) => Peer::missing("nginx-ktls", name, why),
+        };
+        vec![nginx.within(bound), ktls]
+    }
+}
+
+/// Measures all servers.
 pub(crate) fn run() -> Outcome {
     raise_file_limit()?;
     let site = Site::new()?;
@@ -59,7 +91,7 @@ pub(crate) fn run() -> Outcome {
     }
     site.write(&format!("nginx{}", site::PATH), &body)?;
     std::fs::create_dir_all(site.path("temporary"))?;
-    let nginx = Server::nginx(&site)?;
+    let nginx = Server::nginx(&site, Encryption::Process)?;
     if nginx.fetch(&site.authority)? != body {
         return Err("nginx serves something else".into());
     }
@@ -72,10 +104,15 @@ pub(crate) fn run() -> Outcome {
         request: site::request().into_bytes(),
         body,
     };
-    let mut rows = steady::run(&bench, &bootlace, &nginx)?;
-    rows.extend(storm::run(&bench, &bootlace, &nginx)?);
-    // Each begins anew: what earlier measurements left in memory would be counted for nothing.
-    drop((bootlace, nginx));
+    let servers = Servers {
+        bootlace,
+        nginx,
+        ktls: ktls::nginx(&bench.site),
+    };
+    let mut rows = steady::run(&bench, &servers)?;
+    rows.extend(storm::run(&bench, &servers)?);
+    // Each starts again: what earlier measurements left in memory does not count.
+    drop(servers);
     rows.extend(idle::run(&bench)?);
     Ok(rows)
 }

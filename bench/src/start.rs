@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::Outcome;
-use crate::table::{Bound, Row, median, millis};
+use crate::row::{Bound, Peer, Row, millis};
+use crate::{Outcome, rounds};
 
 const ROUNDS: usize = 51;
 
@@ -21,20 +21,17 @@ fn time(program: &str, arguments: &[&str]) -> std::io::Result<Duration> {
 
 /// Measures `bootlace --version` beside a program that does nothing.
 pub(crate) fn run() -> Outcome {
-    let program = "target/release/bootlace";
-    let (mut ours, mut peers) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        ours.push(time(program, &["--version"])?);
-        peers.push(time("/bin/true", &[])?);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..rounds::count(ROUNDS)? {
+        for who in rounds::order(round, 2) {
+            if who == 0 {
+                ours.push(millis(time("target/release/bootlace", &["--version"])?));
+            } else {
+                theirs.push(millis(time("/bin/true", &[])?));
+            }
+        }
     }
-    Ok(vec![Row {
-        what: "bootlace --version".into(),
-        value: millis(median(ours)),
-        bound: Bound::AtMost(15.0),
-        unit: "ms",
-        peer: format!(
-            "/bin/true: {:.2} ms (medians of {ROUNDS})",
-            millis(median(peers))
-        ),
-    }])
+    let row = Row::new("start.version", "`bootlace --version`", "ms", &ours);
+    let nothing = Peer::new("true", "`/bin/true`", &ours, &theirs);
+    Ok(vec![row.beside(nothing).within(Bound::AtMost(2.6))])
 }

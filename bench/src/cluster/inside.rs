@@ -1,4 +1,4 @@
-//! Watching from inside of a machine how a cluster comes to life, the same way for everybody.
+//! Watching from inside a machine how a cluster comes to life, the same way for every contestant.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -9,7 +9,8 @@ use bootlace_host::RealHost;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::memory::peak;
+use crate::memory;
+use crate::row::millis;
 
 /// How long it is rested between two looks.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
@@ -27,7 +28,7 @@ pub(crate) struct Seen {
     pub(crate) ended: f64,
     /// The most memory of the program, in MiB.
     pub(crate) memory: f64,
-    /// The processor time of the program, in milliseconds.
+    /// The processor time of the program and of those that it waited for, in milliseconds.
     pub(crate) processor: f64,
     /// The longest time without an answer of the API since the node was Ready, in milliseconds.
     pub(crate) silence: f64,
@@ -78,6 +79,7 @@ fn watch(
             look_at(&program, &mut seen);
             if let Some(status) = program.try_wait()? {
                 seen.ended = since(began);
+                seen.processor = memory::busy_children().map_or(0.0, millis);
                 if !status.success() {
                     return Err(format!("the program failed: {status}").into());
                 }
@@ -131,21 +133,13 @@ impl Api<'_> {
     }
 }
 
-/// Reads what a program and those that it started have used so far.
+/// Reads how much memory a program and those that it started have had so far.
 fn look_at(program: &Child, seen: &mut Seen) {
     let id = program.id();
     let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
     let children = children.unwrap_or_default();
-    // Who has ended in this moment is gone; then the last look counts.
+    // One that has ended by now is gone; then the last look counts.
     for of in children.split_whitespace().chain([id.to_string().as_str()]) {
-        seen.memory = peak(of).unwrap_or_default().max(seen.memory);
-    }
-    if let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat"))
-        && let Some((_, fields)) = stat.rsplit_once(')')
-    {
-        // User and system time, in hundredths of a second.
-        let ticks = fields.split_whitespace().skip(11).take(2);
-        let ticks: f64 = ticks.filter_map(|text| text.parse::<f64>().ok()).sum();
-        seen.processor = ticks * 10.0;
+        seen.memory = memory::peak(of).unwrap_or_default().max(seen.memory);
     }
 }

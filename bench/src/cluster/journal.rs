@@ -1,17 +1,19 @@
-//! What of a run was our own work, read from its journal.
+//! How long a run waited for nothing but itself, read from its journal.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Effects in which we wait for somebody else.
+/// Effects that other programs perform.
 const OF_OTHERS: [&str; 4] = ["start-unit", "import-images", "apply-objects", "await"];
 
-/// Returns the milliseconds of a run in which nobody was waited for.
+/// Returns the milliseconds of wall-clock time of a run in which it waited for no other program.
 ///
-/// Waiting is an act from its intent until it is done, and the time from the last effect of a step
-/// until the step is verified, if the step has to do with a running machine.
-pub(super) fn own_work(journal: &str) -> Result<f64, Box<dyn std::error::Error>> {
+/// It waits while an effect is under way that another program performs, from the intent until the
+/// effect is done, and while a step of a running machine is verified, from its last effect on. What
+/// remains is time in which bootlace alone decided, wrote or synced. Processor time is another
+/// figure: it also counts the looks while it waits, and does not count the disk.
+pub(super) fn own_time(journal: &str) -> Result<f64, Box<dyn std::error::Error>> {
     let (mut first, mut last) = (f64::MAX, 0.0_f64);
     let mut acts: HashMap<u64, f64> = HashMap::new();
     let mut steps: HashMap<u64, String> = HashMap::new();
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_others_is_not_our_work() {
+    fn waiting_for_others_is_not_our_own_time() {
         let line = |second: f64, record: &str| {
             format!(r#"{{"at":"2026-01-31T23:59:{second:06.3}Z","rec":{record}}}"#)
         };
@@ -106,7 +108,7 @@ mod tests {
             line(30.5, r#"{"kind":"verified","step":"b"}"#),
             line(30.6, r#"{"kind":"run-closed"}"#),
         ];
-        let own = own_work(&journal.join("\n")).unwrap();
+        let own = own_time(&journal.join("\n")).unwrap();
         assert!((own - 600.0).abs() < 0.01, "{own}");
     }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bootlace_lab::Lab;
-use bootlace_machines::{BOOTLACE, Bind, ClusterMachine, MachineSpec, Machines, SeedFile};
+use bootlace_machines::{BOOTLACE, Bind, ClusterMachine, Machine, MachineSpec, Machines, SeedFile};
 use serde_json::Value;
 
 use super::inside::Seen;
+use super::kubeadm;
 
 const NAME: &str = "m1";
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 11);
@@ -24,46 +25,23 @@ const SAMPLE: &str = include_str!("../../../dist/add-ons/sample/10-web.yaml");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contestant {
     Bootlace,
+    /// As it is shipped.
     Kubeadm,
+    /// With the settings that ours has.
+    KubeadmTuned,
 }
 
-/// The same network for both, on disk before either begins.
+impl Contestant {
+    /// Every contestant.
+    pub(super) const ALL: [Self; 3] = [Self::Bootlace, Self::Kubeadm, Self::KubeadmTuned];
+}
+
+/// The same network for all, on disk before any of them begins.
 const NETWORK: &str = r#"{"cniVersion":"1.0.0","name":"bench","plugins":[
 {"type":"bridge","bridge":"cni0","isGateway":true,"ipMasq":true,"hairpinMode":true,
 "ipam":{"type":"host-local","ranges":[[{"subnet":"10.244.0.0/24"}]],"routes":[{"dst":"0.0.0.0/0"}]}},
 {"type":"portmap","capabilities":{"portMappings":true}}]}
 "#;
-
-/// What kubeadm is told: the same version, address, networks and proxy mode as ours.
-const KUBEADM: &str = "\
-apiVersion: kubeadm.k8s.io/v1beta4
-kind: InitConfiguration
-localAPIEndpoint: {advertiseAddress: ADDRESS, bindPort: 6443}
-nodeRegistration:
-  name: NAME
-  criSocket: unix:///run/containerd/containerd.sock
-  taints: []
-  kubeletExtraArgs: [{name: node-ip, value: ADDRESS}]
----
-apiVersion: kubeadm.k8s.io/v1beta4
-kind: ClusterConfiguration
-kubernetesVersion: VERSION
-networking: {podSubnet: 10.244.0.0/16}
----
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-failCgroupV1: false
-cgroupDriver: cgroupfs
-failSwapOn: false
-evictionHard: {memory.available: 100Mi, nodefs.available: 500Mi, imagefs.available: 500Mi}
-imageGCHighThresholdPercent: 100
-imageGCLowThresholdPercent: 99
----
-apiVersion: kubeproxy.config.k8s.io/v1alpha1
-kind: KubeProxyConfiguration
-mode: nftables
-conntrack: {maxPerCore: 0, min: 0}
-";
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -74,12 +52,21 @@ pub(super) fn run(
     machines: &Machines,
 ) -> Result<(Seen, String), Failure> {
     let machine = machines.create(spec(who, lab)?)?;
+    let measured = measure(who, &machine);
+    // Gone even after a failure: the next contestant has the same name and address.
+    let removed = machine.kill().and_then(|()| machine.remove());
+    let measured = measured?;
+    removed?;
+    Ok(measured)
+}
+
+fn measure(who: Contestant, machine: &Machine) -> Result<(Seen, String), Failure> {
     machine.boot()?;
     machine.wait_booted(BOOTS)?;
     let ready = match who {
         Contestant::Bootlace => "ctr version".to_owned(),
-        // Both have their images when they begin.
-        Contestant::Kubeadm => format!("ctr -n k8s.io images import {IMAGES}"),
+        // All have their images when they begin.
+        _ => format!("ctr -n k8s.io images import {IMAGES}"),
     };
     let call = |words: &[&str]| -> Result<String, Failure> {
         let finished = machine.run(words, RUNS)?;
@@ -97,9 +84,9 @@ pub(super) fn run(
     let (kubeconfig, words): (&str, &[&str]) = match who {
         Contestant::Bootlace => ("/etc/kubernetes/admin.conf", &[BOOTLACE, "run", "cluster"]),
         // The other admin.conf is refused until kubeadm has given it its role.
-        Contestant::Kubeadm => (
+        _ => (
             "/etc/kubernetes/super-admin.conf",
-            &["sh", "/etc/bench/kubeadm.sh"],
+            &["bash", kubeadm::SCRIPT],
         ),
     };
     let watch = ["env", "PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin"];
@@ -110,10 +97,8 @@ pub(super) fn run(
     let seen = serde_json::from_str(&call(&words)?)?;
     let journal = match who {
         Contestant::Bootlace => call(&[BOOTLACE, "log", "cluster", "-o", "json"])?,
-        Contestant::Kubeadm => String::new(),
+        _ => String::new(),
     };
-    machine.kill()?;
-    machine.remove()?;
     Ok((seen, journal))
 }
 
@@ -147,14 +132,11 @@ fn spec(who: Contestant, lab: &Lab) -> Result<MachineSpec, Failure> {
         });
     };
     file("/etc/cni/net.d/10-bench.conflist", NETWORK);
-    if who == Contestant::Kubeadm {
-        let config = KUBEADM
-            .replace("ADDRESS", &ADDRESS.to_string())
-            .replace("NAME", NAME)
-            .replace("VERSION", &lab.programs.kubernetes_version);
-        file("/etc/bench/kubeadm.yaml", &config);
+    if who != Contestant::Bootlace {
+        for (path, text) in kubeadm::files(who, NAME, ADDRESS, &lab.programs.kubernetes_version) {
+            file(&path, &text);
+        }
         file("/etc/bench/sample.yaml", &sample);
-        file("/etc/bench/kubeadm.sh", SCRIPT);
         // Its CoreDNS forwards to somebody and does not start without a name.
         file("/etc/resolv.conf", "nameserver 10.90.0.1\n");
         let unit = std::fs::read_to_string(&lab.kubeadm_unit)?;
@@ -162,11 +144,6 @@ fn spec(who: Contestant, lab: &Lab) -> Result<MachineSpec, Failure> {
     }
     Ok(spec)
 }
-
-const SCRIPT: &str = "\
-kubeadm init --config /etc/bench/kubeadm.yaml --ignore-preflight-errors=all || exit
-kubectl --kubeconfig /etc/kubernetes/admin.conf apply -f /etc/bench/sample.yaml
-";
 
 /// Puts the release's references in the place of `IMAGE(name)`.
 fn with_images(manifest: &str, release: &Path) -> Result<String, Failure> {

@@ -24,7 +24,7 @@ const OUTGOING: usize = 16 << 10;
 
 /// Whom to ask, and how to know that it is the right one.
 #[derive(Debug, Clone)]
-pub(crate) struct Peer {
+pub(crate) struct Endpoint {
     address: SocketAddr,
     config: Arc<ClientConfig>,
 }
@@ -67,7 +67,7 @@ enum Next {
     Answered,
 }
 
-impl Peer {
+impl Endpoint {
     /// Trusts what an authority, in PEM, says about an address.
     pub(crate) fn new(address: SocketAddr, authority: &str) -> io::Result<Self> {
         let authority =

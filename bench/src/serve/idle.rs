@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::Bench;
 use super::answer::Answer;
-use super::client::{Buffers, Connection, Peer};
-use super::servers::Server;
-use crate::table::{Bound, Row};
+use super::client::{Buffers, Connection, Endpoint};
+use super::servers::{Encryption, Server};
+use crate::row::{Bound, Peer, Row};
 
 const CONNECTIONS: usize = 5_000;
 /// How many are opened at the same time.
@@ -23,17 +23,19 @@ pub(super) fn run(bench: &Bench) -> Result<Vec<Row>, Box<dyn std::error::Error>>
     let mut bootlace = Server::bootlace(&bench.site)?;
     let (ours, connections) = measure(bench, &bootlace)?;
     let ended = end(bench, &mut bootlace, connections)?;
-    let nginx = Server::nginx(&bench.site)?;
+    let nginx = Server::nginx(&bench.site, Encryption::Process)?;
     let (theirs, _connections) = measure(bench, &nginx)?;
-    Ok(vec![Row {
-        what: format!("memory of each of {CONNECTIONS} idle connections"),
-        value: ours,
-        bound: Bound::AtMost(20.0),
-        unit: "KiB",
-        peer: format!(
-            "nginx: {theirs:.1} KiB; asked to end, bootlace says goodbye on each within {ended:.1} s"
-        ),
-    }])
+    let what = format!("memory of an idle connection, of {CONNECTIONS}");
+    let row = Row::new("serve.idle", what, "KiB", &[ours]);
+    let what = format!("saying goodbye on all {CONNECTIONS} idle connections");
+    let ends = Row::new("serve.end", what, "s", &[ended]).within(Bound::AtMost(1.0));
+    let nginx = Peer::new(
+        "nginx",
+        "nginx, the same bytes as a file",
+        &[ours],
+        &[theirs],
+    );
+    Ok(vec![row.beside(nginx).within(Bound::AtMost(20.0)), ends])
 }
 
 /// Ends the server while all connections are open, and returns how many seconds that took. It must say
@@ -80,7 +82,7 @@ fn measure(
 }
 
 /// Opens connections, and makes one request on each.
-async fn open(bench: &Bench, peer: &Peer, count: usize) -> io::Result<Vec<Connection>> {
+async fn open(bench: &Bench, peer: &Endpoint, count: usize) -> io::Result<Vec<Connection>> {
     let request: Arc<[u8]> = bench.request.as_slice().into();
     let body: Arc<[u8]> = bench.body.as_slice().into();
     let clients: Vec<_> = (0..AT_ONCE)

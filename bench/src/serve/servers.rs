@@ -23,6 +23,25 @@ const ATTEMPTS: usize = 5;
 
 type Failure = Box<dyn std::error::Error>;
 
+/// Who encrypts what nginx sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encryption {
+    /// nginx itself.
+    Process,
+    /// The kernel.
+    Kernel,
+}
+
+impl Encryption {
+    /// Returns the name of its files.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Process => "nginx",
+            Self::Kernel => "nginx-ktls",
+        }
+    }
+}
+
 /// A server that runs until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -68,19 +87,21 @@ impl Server {
     }
 
     /// Starts nginx, for which the file that it serves is written already.
-    pub(crate) fn nginx(site: &Site) -> Result<Self, Failure> {
+    pub(crate) fn nginx(site: &Site, encryption: Encryption) -> Result<Self, Failure> {
+        let name = encryption.name();
         let mut last = String::new();
         for _ in 0..ATTEMPTS {
             let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-            site.write("nginx.conf", nginx_conf(address))?;
-            let child = start_nginx(site)?;
+            let conf = nginx_conf(address, encryption);
+            site.write(&format!("{name}.conf"), conf)?;
+            let child = start_nginx(site, name)?;
             let mut server = Self { child, address };
             match server.await_connections() {
                 Ok(()) => return Ok(server),
                 Err(error) => last = error.to_string(),
             }
         }
-        let log = std::fs::read_to_string(site.path("nginx.log")).unwrap_or_default();
+        let log = std::fs::read_to_string(site.path(&format!("{name}.log"))).unwrap_or_default();
         Err(format!("nginx does not serve: {last}: {log}").into())
     }
 
@@ -182,15 +203,15 @@ impl Drop for Server {
     }
 }
 
-fn start_nginx(site: &Site) -> Result<Child, Failure> {
+fn start_nginx(site: &Site, name: &str) -> Result<Child, Failure> {
     for program in NGINX {
         let started = Command::new(program)
             .arg("-p")
             .arg(site.path(""))
             .arg("-c")
-            .arg(site.path("nginx.conf"))
+            .arg(site.path(&format!("{name}.conf")))
             .arg("-e")
-            .arg(site.path("nginx.log"))
+            .arg(site.path(&format!("{name}.log")))
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -209,7 +230,12 @@ fn start_nginx(site: &Site) -> Result<Child, Failure> {
 /// answer, says what it is asked for in TLS 1.2 or 1.3 with the same certificate, and hands out no
 /// tickets. It looks at no token. All its processes share one socket: with one for each, few connections
 /// fall unevenly, and nginx is slower.
-fn nginx_conf(address: SocketAddr) -> String {
+fn nginx_conf(address: SocketAddr, encryption: Encryption) -> String {
+    let name = encryption.name();
+    let ktls = match encryption {
+        Encryption::Process => "",
+        Encryption::Kernel => "ssl_conf_command Options KTLS;",
+    };
     // As root it would let somebody else read the files, who may not.
     let user = if rustix::process::geteuid().is_root() {
         "user root root;"
@@ -223,13 +249,13 @@ fn nginx_conf(address: SocketAddr) -> String {
     format!(
         "{user}
 daemon off;
-pid nginx.pid;
+pid {name}.pid;
 worker_processes auto;
 worker_rlimit_nofile 16384;
 events {{ worker_connections 8192; }}
 http {{
   {temporary}
-  access_log access.log combined buffer=64k flush=1s;
+  access_log {name}-access.log combined buffer=64k flush=1s;
   sendfile on;
   tcp_nopush on;
   tcp_nodelay on;
@@ -242,6 +268,7 @@ http {{
     ssl_certificate tls.crt;
     ssl_certificate_key tls.key;
     ssl_protocols TLSv1.2 TLSv1.3;
+    {ktls}
     ssl_session_cache off;
     ssl_session_tickets off;
     root nginx;

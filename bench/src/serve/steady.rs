@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::Answer;
-use super::client::{Buffers, Peer};
+use super::client::{Buffers, Endpoint};
 use super::servers::Server;
-use super::{Bench, site};
-use crate::table::{Bound, Row, middle, millis};
+use super::{Bench, Servers, site};
+use crate::rounds;
+use crate::row::{Bound, Row, millis};
 
 const CONNECTIONS: usize = 16;
-/// How often each server is measured; the two take turns, so that noise hits both.
+/// How often each server is measured; they take turns, so that noise hits all of them.
 const ROUNDS: usize = 15;
 /// How long one round takes.
 const ROUND: Duration = Duration::from_millis(1500);
@@ -49,67 +50,61 @@ impl Figures {
 /// Measures the rate, the latency, and the memory afterwards.
 pub(super) fn run(
     bench: &Bench,
-    bootlace: &Server,
-    nginx: &Server,
+    servers: &Servers,
 ) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
-    let mut rounds = Vec::new();
-    for _ in 0..ROUNDS {
-        let ours = Figures::measure(bench, bootlace)?;
-        rounds.push((ours, Figures::measure(bench, nginx)?));
+    let all = servers.all();
+    let mut figures: Vec<Vec<Figures>> = vec![Vec::new(); all.len()];
+    for round in 0..rounds::count(ROUNDS)? {
+        for who in rounds::order(round, all.len()) {
+            figures[who].push(Figures::measure(bench, all[who])?);
+        }
     }
-    // What disturbs one round disturbs its neighbour as well, so neighbours are compared.
-    let beside = |figure: fn(&Figures) -> f64| {
-        let each = rounds
-            .iter()
-            .map(|(ours, theirs)| figure(ours) / figure(theirs));
-        middle(each.collect())
+    let each = |figure: fn(&Figures) -> f64| -> Vec<Vec<f64>> {
+        let of_server = |rounds: &Vec<Figures>| rounds.iter().map(figure).collect();
+        figures.iter().map(of_server).collect()
     };
-    let ours =
-        |figure: fn(&Figures) -> f64| middle(rounds.iter().map(|(ours, _)| figure(ours)).collect());
-    let theirs = |figure: fn(&Figures) -> f64| {
-        middle(rounds.iter().map(|(_, theirs)| figure(theirs)).collect())
+    let row = |id: &str, what: &str, unit: &str, figure: fn(&Figures) -> f64, bound: Bound| {
+        let figures = each(figure);
+        let row = Row::new(id, what, unit, &figures[0]);
+        let peers = servers.peers(&figures, bound);
+        peers.into_iter().fold(row, Row::beside)
     };
     let kilobytes = bench.body.len() / 1000;
     let (files, units) = (site::FILES, site::UNITS);
+    let rate = format!("answers a second of {kilobytes} KB over TLS, {CONNECTIONS} connections");
     Ok(vec![
-        Row {
-            what: format!(
-                "{kilobytes} KB ({files} files, {units} units), TLS, {CONNECTIONS} connections: rate by nginx's"
-            ),
-            value: beside(|figures| figures.rate),
-            bound: Bound::AtLeast(0.9),
-            unit: "×",
-            peer: format!(
-                "{:.0} /s, server busy for {:.2} ms each; nginx, the same bytes as a file: {:.0} /s, {:.2} ms (medians of {ROUNDS})",
-                ours(|figures| figures.rate),
-                ours(|figures| figures.busy),
-                theirs(|figures| figures.rate),
-                theirs(|figures| figures.busy),
-            ),
-        },
-        Row {
-            what: "what 99 of 100 of them take at most, by nginx's".into(),
-            value: beside(|figures| figures.p99),
-            bound: Bound::AtMost(2.0),
-            unit: "×",
-            peer: format!(
-                "{:.1} ms; nginx: {:.1} ms",
-                ours(|figures| figures.p99),
-                theirs(|figures| figures.p99)
-            ),
-        },
-        Row {
-            what: "peak memory of the server".into(),
-            value: bootlace.peak(),
-            bound: Bound::AtMost(40.0),
-            unit: "MiB",
-            peer: format!("all processes of nginx: {:.1} MiB", nginx.peak()),
-        },
+        row("serve.rate", &rate, "/s", |it| it.rate, Bound::AtLeast(0.9)).note(format!(
+            "A config of {files} files and {units} units; clients share the processors with the server."
+        )),
+        row(
+            "serve.p99",
+            "99 of 100 answers take at most",
+            "ms",
+            |it| it.p99,
+            Bound::AtMost(1.0),
+        ),
+        row(
+            "serve.busy",
+            "processor time of the server for an answer",
+            "ms",
+            |it| it.busy,
+            Bound::AtMost(1.1),
+        ),
+        memory(servers, "serve.memory", "peak memory of the server, all processes"),
     ])
 }
 
+/// Reads the peak memory of all servers so far.
+pub(super) fn memory(servers: &Servers, id: &str, what: &str) -> Row {
+    let all = servers.all();
+    let peaks: Vec<Vec<f64>> = all.iter().map(|server| vec![server.peak()]).collect();
+    let row = Row::new(id, what, "MiB", &peaks[0]);
+    let peers = servers.peers(&peaks, Bound::AtMost(0.8));
+    peers.into_iter().fold(row, Row::beside)
+}
+
 /// Lets all clients ask for a while; returns how long each request took.
-async fn round(bench: &Bench, peer: &Peer) -> io::Result<Vec<Duration>> {
+async fn round(bench: &Bench, peer: &Endpoint) -> io::Result<Vec<Duration>> {
     let request: Arc<[u8]> = bench.request.as_slice().into();
     let body: Arc<[u8]> = bench.body.as_slice().into();
     let end = Instant::now() + ROUND;

@@ -3,57 +3,47 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::Bench;
 use super::answer::Answer;
-use super::client::{Buffers, Peer};
-use super::servers::Server;
-use crate::table::{Bound, Row, millis};
+use super::client::{Buffers, Endpoint};
+use super::steady::memory;
+use super::{Bench, Servers};
+use crate::rounds;
+use crate::row::{Bound, Row};
 
 const BOOTS: usize = 10_000;
+/// How often each server is measured.
+const ROUNDS: usize = 3;
 /// How many machines ask at the same time.
 const AT_ONCE: usize = 64;
 
 /// Measures how long it takes until all machines have their config; not one may fail.
 pub(super) fn run(
     bench: &Bench,
-    bootlace: &Server,
-    nginx: &Server,
+    servers: &Servers,
 ) -> Result<Vec<Row>, Box<dyn std::error::Error>> {
-    let measure = |server: &Server| -> Result<(Duration, f64), Box<dyn std::error::Error>> {
-        let peer = bench.peer(server)?;
-        let busy = server.busy();
-        let began = Instant::now();
-        bench.runtime.block_on(storm(bench, &peer))?;
-        let took = began.elapsed();
-        let busy = millis(server.busy().saturating_sub(busy)) / f64::from(u32::try_from(BOOTS)?);
-        Ok((took, busy))
-    };
-    let (ours, busy) = measure(bootlace)?;
-    let (theirs, their_busy) = measure(nginx)?;
+    let all = servers.all();
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); all.len()];
+    for round in 0..rounds::count(ROUNDS)?.min(ROUNDS) {
+        for who in rounds::order(round, all.len()) {
+            let peer = bench.peer(all[who])?;
+            let began = Instant::now();
+            bench.runtime.block_on(storm(bench, &peer))?;
+            times[who].push(began.elapsed().as_secs_f64());
+        }
+    }
+    let what = format!("{BOOTS} first boots, each a new TLS connection, no error");
+    let row = Row::new("serve.storm", what, "s", &times[0]);
+    let peers = servers.peers(&times, Bound::AtMost(1.06));
+    let what = "peak memory of the server after the first boots";
     Ok(vec![
-        Row {
-            what: format!("{BOOTS} first boots, each a new TLS connection, no error"),
-            value: ours.as_secs_f64(),
-            bound: Bound::AtMost(120.0),
-            unit: "s",
-            peer: format!(
-                "nginx: {:.1} s; server busy for {busy:.2} ms a boot, nginx {their_busy:.2} ms",
-                theirs.as_secs_f64()
-            ),
-        },
-        Row {
-            what: "peak memory of the server, after the first boots".into(),
-            value: bootlace.peak(),
-            bound: Bound::AtMost(40.0),
-            unit: "MiB",
-            peer: format!("all processes of nginx: {:.1} MiB", nginx.peak()),
-        },
+        peers.into_iter().fold(row, Row::beside),
+        memory(servers, "serve.storm-memory", what),
     ])
 }
 
-async fn storm(bench: &Bench, peer: &Peer) -> io::Result<()> {
+async fn storm(bench: &Bench, peer: &Endpoint) -> io::Result<()> {
     let request: Arc<[u8]> = bench.request.as_slice().into();
     let body: Arc<[u8]> = bench.body.as_slice().into();
     let begun = Arc::new(AtomicUsize::new(0));
