@@ -373,7 +373,7 @@ pub(crate) struct Run {
     /// If another process works on the run, show its progress instead of refusing
     #[arg(long)]
     pub(crate) attach: bool,
-    /// How many steps run side by side at most [default: one for each processor, at least 2]
+    /// How many steps run side by side at most [default: one for each processor, at least 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: Option<u16>,
     /// Go on although the config or the tool changed, and plan every step again

@@ -41,9 +41,10 @@ fn surroundings(terminal: bool, stream: &impl AsFd) -> Surroundings {
 
 /// Returns how many steps run side by side unless a person says otherwise.
 ///
-/// Steps wait for disks and networks more than they compute, so even one processor serves two.
+/// Steps wait for disks, networks and clusters more than they compute, so even one processor serves
+/// four: as many as wait for a new cluster at the same time.
 pub(crate) fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, |n| n.get().max(2))
+    std::thread::available_parallelism().map_or(4, |n| n.get().max(4))
 }
 
 /// Returns the time for displays, which count seconds by it and decide nothing.

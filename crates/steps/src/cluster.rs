@@ -15,12 +15,12 @@
 //! 6            restore-overrides            verify-api
 //!                      └──────┐   ┌─────────────┤
 //! 7             wait-version-operator      wait-masters
-//!                             │         ┌───────┴────────┐
-//! 8                           │     wait-etcd   wait-control-plane
-//!                             └─────────┴────┬───────────┘
-//! 9                                      hand-over            the point of no return
-//! 10                                      add-ons
-//! 11                                   clean-assets
+//!                             │         ┌───────┴────────┬─────────────────┐
+//! 8                           │     wait-etcd   wait-control-plane       add-ons
+//!                             └─────────┴────┬───────────┘                 │
+//! 9                                      hand-over                         │   the point of no return
+//!                                            └──────────────┬──────────────┘
+//! 10                                                   clean-assets
 //! ```
 //!
 //! `bootkube.sh` walks the same way strictly one after the other. What really flows between its

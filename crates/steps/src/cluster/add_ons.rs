@@ -26,8 +26,9 @@ pub(crate) static STEP: LiveStep = LiveStep {
         title: "Apply the add-ons",
         why: "A control plane alone gives pods no addresses, no names and no way to each other: \
               network, proxy and DNS are add-ons, and so is whatever else you put into the \
-              folder. They come after the hand-over because they shall live in the cluster that \
-              stays, and before the clean-up because they still need its administrator. Tectonic \
+              folder. They are applied as soon as the machines have joined, beside the rest of \
+              the bootstrap: the API and its database stay, so the objects do too, and their pods \
+              start while the version operator still works. Tectonic \
               had a service of its own for this; it waited for the API without a limit and took \
               `AlreadyExists` for success, so that a second run never corrected what a first one \
               had got wrong. Here namespaces and definitions go first, the rest follows when the \
@@ -42,7 +43,8 @@ kubectl --kubeconfig KUBECONFIG apply --server-side --field-manager=bootlace -R 
 kubectl --kubeconfig KUBECONFIG wait --for=condition=Ready node --all --timeout=10m",
         undo: UndoPolicy::ForwardOnly {
             why: "They are objects of a running cluster, and others may build on them by now; \
-                  `kubectl delete -R -f DIR` removes them on purpose.",
+                  `kubectl delete -R -f DIR` removes them on purpose. Before the hand-over they go \
+                  with the etcd that start-control-plane made.",
         },
         failures: &[
             "F-04", "F-06", "F-10", "F-18", "F-20", "F-24", "F-28", "F-30", "F-31", "F-46", "F-54",
@@ -50,7 +52,9 @@ kubectl --kubeconfig KUBECONFIG wait --for=condition=Ready node --all --timeout=
         ],
         built: true,
     },
-    needs: &["hand-over"],
+    // Not the hand-over: their pods need nodes, and wait for those. What they share with the version
+    // operator is only the machine, and half of the time until an app answers was waiting in turn.
+    needs: &["wait-masters"],
     uses: &[],
     as_processes: Some(
         "plain processes have no kubelet, so there is no node that an add-on could run on",

@@ -42,7 +42,7 @@ rm -rf ASSETS   # only with --clean, or if the assets came from a store",
         failures: &["F-07", "F-10"],
         built: true,
     },
-    needs: &["add-ons"],
+    needs: &["hand-over", "add-ons"],
     uses: &[],
     as_processes: Some(
         "nothing was handed over, so the asset folder is still what the control plane \

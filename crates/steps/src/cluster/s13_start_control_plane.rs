@@ -177,10 +177,12 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let (brought, fetched) = needed.partition(|image| pinned.contains(image));
     let symptoms = symptoms(brought, fetched)?;
     effects.push(await_api(ANSWERS, symptoms.clone()));
+    // Before the next pods, so that it is not interrupted in the middle of them, and before the API is
+    // ready: its first tries to register come close together, and one of them meets the API when it is.
+    effects.push(start("kubelet.service", Some(anew(&node)), vec![])?);
     // The API is there: what needs it may start now, and does not fail before it could work.
     effects.extend(files(settings, Turn::LaterPod));
     effects.push(await_api(READY, symptoms));
-    effects.push(start("kubelet.service", Some(anew(&node)), vec![])?);
     effects.push(Effect::ApplyObjects(apply));
     Ok(Decision::Do(effects))
 }
