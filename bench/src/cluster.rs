@@ -4,7 +4,6 @@ pub(crate) mod inside;
 mod journal;
 mod kubeadm;
 mod machine;
-mod make_up;
 
 use bootlace_lab::Lab;
 use bootlace_machines::Machines;
@@ -12,7 +11,7 @@ use tempfile::TempDir;
 
 use self::inside::Seen;
 use self::machine::Contestant;
-use crate::row::{Bound, Peer, Row, median};
+use crate::row::{Bound, Peer, Row};
 use crate::{Outcome, rounds};
 
 /// How often each contestant is run.
@@ -52,7 +51,7 @@ impl Runs {
     }
 }
 
-/// Runs all contestants in turns, then `make up`.
+/// Runs all contestants in turns.
 pub(crate) fn run() -> Outcome {
     let rounds = rounds::count(ROUNDS)?;
     let lab = Lab::load()?;
@@ -61,11 +60,7 @@ pub(crate) fn run() -> Outcome {
     let machines = Machines::open(folder.path())?;
     let measured = measure(&lab, &machines, rounds);
     machines.clean()?;
-    let runs = measured?;
-    let mut rows = rows(&runs);
-    let answers = median(&runs.of(Contestant::Kubeadm, |seen| seen.answers));
-    rows.push(make_up::run(answers, rounds)?);
-    Ok(rows)
+    Ok(rows(&measured?))
 }
 
 fn measure(

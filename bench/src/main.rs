@@ -25,6 +25,7 @@ mod row;
 mod serve;
 mod start;
 mod table;
+mod up;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -38,7 +39,7 @@ type Benchmark = (&'static str, fn() -> Outcome);
 /// What a benchmark gives, or why it could not be run.
 type Outcome = Result<Vec<Row>, Box<dyn std::error::Error>>;
 
-const BENCHMARKS: [Benchmark; 8] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("put-files", put_files::run),
     ("replay", replay::run),
     ("keys", keys::run),
@@ -46,6 +47,7 @@ const BENCHMARKS: [Benchmark; 8] = [
     ("ignition", ignition::run),
     ("serve", serve::run),
     ("cluster", cluster::run),
+    ("up", up::run),
     ("builds", builds::run),
 ];
 

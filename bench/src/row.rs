@@ -64,14 +64,6 @@ impl Peer {
         }
     }
 
-    /// A figure to know, not to compare with: it measures something else.
-    pub(crate) fn aside(id: &str, name: &str, value: f64) -> Self {
-        Self {
-            ratio: None,
-            ..Self::new(id, name, &[value], &[value])
-        }
-    }
-
     /// A peer that cannot be measured on this machine.
     pub(crate) fn missing(id: &str, name: &str, why: impl Into<String>) -> Self {
         Self {
