@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::thread;
 
 use bootlace_lab::Lab;
@@ -98,23 +97,6 @@ impl Bundle {
     }
 }
 
-/// Runs a program of an unpacked image in a network of its own; `input` is what it reads.
-fn run(root: &Path, words: &[&str], input: &str) -> Output {
-    let mut command = Command::new("unshare");
-    command.args(["--net", "chroot"]).arg(root).args(words);
-    feed(&mut command, input)
-}
-
-fn feed(command: &mut Command, input: &str) -> Output {
-    use std::process::Stdio;
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(input.as_bytes()).unwrap();
-    drop(stdin);
-    child.wait_with_output().unwrap()
-}
-
 #[test]
 #[ignore = "slow: reads all images; needs `lab prepare`"]
 fn every_image_holds_what_its_program_needs() {
@@ -148,16 +130,30 @@ fn every_image_holds_what_its_program_needs() {
     }
 }
 
+/// Runs `nft` of the image at the first argument with each of the others.
+const EACH: &str = r#"set -e
+root=$1
+shift
+for line in "$@"; do chroot "$root" /usr/sbin/nft "$line"; done
+"#;
+
 #[test]
 #[ignore = "slow: unpacks an image; needs root and `lab prepare`"]
 fn nft_in_the_image_of_kube_proxy_names_protocols() {
     let root = Bundle::open().unpack("kube-proxy");
     // kube-proxy compares what it wants with what nft lists, by text, and deletes the rest.
-    let rules = "add table ip t\n\
-                 add map ip t services { type ipv4_addr . inet_proto . inet_service : verdict ; }\n\
-                 add element ip t services { 10.96.0.10 . udp . 53 : drop, 10.96.0.10 . tcp . 53 : drop }\n\
-                 list map ip t services\n";
-    let done = run(root.path(), &["/usr/sbin/nft", "-f", "-"], rules);
+    let map = "ip t services { type ipv4_addr . inet_proto . inet_service : verdict ; }";
+    let both = "{ 10.96.0.10 . udp . 53 : drop, 10.96.0.10 . tcp . 53 : drop }";
+    let lines = [
+        "add table ip t".to_owned(),
+        format!("add map {map}"),
+        format!("add element ip t services {both}"),
+        "list map ip t services".to_owned(),
+    ];
+    // In a network of its own, so that the rules of this computer stay as they are.
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", EACH, "sh"]);
+    let done = command.arg(root.path()).args(lines).output().unwrap();
     let listed = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{done:?}");
     for element in ["10.96.0.10 . udp . 53", "10.96.0.10 . tcp . 53"] {
@@ -185,8 +181,10 @@ fn busybox_asks_with_a_deadline_and_keeps_names_with_dashes() {
     for host in ["127.0.0.1", "here"] {
         let url = format!("http://{host}:{port}/");
         let mut command = Command::new("chroot");
-        command.arg(root.path());
-        command.args(["/bin/wget", "-T", "5", "-q", "-O", "-", &url]);
+        command
+            .arg(root.path())
+            .env("PATH", "/usr/bin:/usr/sbin:/bin");
+        command.args(["wget", "-T", "5", "-q", "-O", "-", &url]);
         let done = command.output().unwrap();
         assert_eq!(done.stdout, b"hello\n", "{url}: {done:?}");
     }
