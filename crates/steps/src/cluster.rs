@@ -55,6 +55,7 @@ mod wait_etcd;
 mod wait_masters;
 mod wait_version_operator;
 
+use bootlace_model::config::{Profile, Settings};
 use bootlace_model::fault::Fault;
 use bootlace_model::step::Sequence;
 use serde::Serialize;
@@ -93,6 +94,16 @@ pub(crate) const SEQUENCE: Sequence = Sequence {
     ],
     failures: crate::failures::FAILURES,
 };
+
+/// What a cluster of profile `kubernetes` accepts and does not do, in one line.
+const LIMITS: &str = "Note: NetworkPolicy is not enforced, and there is no StorageClass and no \
+                      metrics API (docs/guide/what-it-does-not-have.md).";
+
+/// Returns what to say of a cluster that was handed over, beside that all is well.
+pub fn limits(settings: &Settings, steps: &[&str]) -> Option<&'static str> {
+    let is_plain = settings.cluster.profile == Profile::Kubernetes;
+    (is_plain && steps.contains(&handover::STEP.name)).then_some(LIMITS)
+}
 
 /// Writes a record of the asset folder: JSON for people and for `jq`, the same every time.
 pub(crate) fn record(value: &impl Serialize) -> Result<String, Fault> {

@@ -41,7 +41,7 @@ mod tests;
 
 use bootlace_model::step::Sequence;
 
-pub use cluster::{pki, pointer};
+pub use cluster::{limits, pki, pointer};
 
 /// All sequences, as people type them.
 pub static SEQUENCES: &[Sequence] = &[cluster::SEQUENCE, ignition::SEQUENCE];

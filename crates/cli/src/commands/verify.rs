@@ -18,7 +18,14 @@ pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Faul
     let watcher = Watcher::new(console, &work.host, work.sequence);
     let view = work.engine(&watcher).verify()?;
     let verbose = console.is_verbose();
-    let text = |style: &_| bootlace_report::verify::text(&view, style, verbose);
+    let steps: Vec<&str> = view
+        .checks
+        .iter()
+        .map(|check| check.step.as_str())
+        .collect();
+    let limits = bootlace_steps::limits(&work.settings, &steps);
+    let limits = limits.map_or(String::new(), |limits| format!("{limits}\n"));
+    let text = |style: &_| bootlace_report::verify::text(&view, style, verbose) + &limits;
     console.show(&view, text)?;
     if view.ok {
         return Ok(Ending::Done);
