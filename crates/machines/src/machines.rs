@@ -153,6 +153,7 @@ impl Machines {
     pub fn clean(&self) -> Result<()> {
         let lock = self.lock()?;
         forwarder::stop_all(&self.folder)?;
+        self.disconnect_host()?;
         let groups = self.lab_groups()?;
         cgroups::kill(&groups, ENDS_WITHIN)?;
         for name in state::names(&self.machines_folder())? {

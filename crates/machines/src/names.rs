@@ -84,6 +84,13 @@ impl LabId {
         format!("bootlace-{}", self.0)
     }
 
+    /// Returns the name of the device that connects this computer with the machines.
+    pub(crate) fn device(&self) -> String {
+        // A device's name has at most 15 characters.
+        let short = self.0.get(..12).unwrap_or(&self.0);
+        format!("bl-{short}")
+    }
+
     /// Returns the name by which systemd-nspawn knows a machine.
     pub(crate) fn container(&self, name: &MachineName) -> String {
         format!("bootlace-{}-{name}", self.0)
@@ -110,6 +117,7 @@ mod tests {
         assert_eq!(id("/var/tmp/lab").group(), id("/var/tmp/lab").group());
         assert_ne!(id("/var/tmp/lab").group(), id("/var/tmp/lab2").group());
         assert_eq!(id("/a").group(), "bootlace-07d66707b49cd92d");
+        assert_eq!(id("/a").device(), "bl-07d66707b49c");
         let name = MachineName::new("m1").unwrap();
         assert_eq!(id("/a").container(&name), "bootlace-07d66707b49cd92d-m1");
     }

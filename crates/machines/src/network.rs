@@ -1,4 +1,4 @@
-//! The network of a folder's machines: one namespace with a bridge, and no way out of it.
+//! The network of a folder's machines: one namespace with a bridge.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,6 +12,12 @@ use crate::{MachineError, Result};
 
 /// The address of the bridge.
 pub(crate) const BRIDGE: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 1);
+
+/// The address of this computer, when it is connected with its machines.
+pub(crate) const HOST: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 254);
+
+/// The first address of the network.
+pub(crate) const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 90, 0, 0);
 
 /// How many bits of an address name the network.
 pub(crate) const PREFIX: u32 = 24;
@@ -30,7 +36,7 @@ ip link set "$1" up
 /// Removes an interface that is there.
 ///
 /// The kernel may remove it by itself at the same moment, which is as good.
-const DROP: &str = r#"
+pub(crate) const DROP: &str = r#"
 gone() { ! ip link show dev "$1" >/dev/null 2>&1; }
 gone "$1" || ip link delete dev "$1" || gone "$1"
 "#;
@@ -85,7 +91,8 @@ fn make_empty(file: &Path) -> Result<()> {
 pub(crate) fn has_room_for(address: Ipv4Addr) -> bool {
     let network = |address: Ipv4Addr| u32::from(address) >> (32 - PREFIX);
     let last = address.octets()[3];
-    network(address) == network(BRIDGE) && address != BRIDGE && last != 0 && last != 255
+    let is_taken = [BRIDGE, HOST].contains(&address);
+    network(address) == network(NETWORK) && !is_taken && last != 0 && last != 255
 }
 
 #[cfg(test)]
@@ -97,6 +104,7 @@ mod tests {
         assert!(has_room_for(Ipv4Addr::new(10, 90, 0, 11)));
         for other in [
             [10, 90, 0, 1],
+            [10, 90, 0, 254],
             [10, 90, 1, 11],
             [10, 90, 0, 0],
             [10, 90, 0, 255],

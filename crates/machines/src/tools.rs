@@ -40,6 +40,11 @@ pub(crate) fn command(program: &str) -> Command {
 
 /// Runs a program of the host to its end; it must succeed.
 pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Result<()> {
+    read(program, arguments).map(|_| ())
+}
+
+/// Runs a program of the host to its end and returns what it printed; it must succeed.
+pub(crate) fn read<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Result<String> {
     let failed = |output: String| {
         let words = arguments
             .iter()
@@ -55,7 +60,7 @@ pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Result<()>
         .output()
         .map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(failed(if said.is_empty() {

@@ -1,5 +1,6 @@
 //! A cluster as its users have it: `up`, kubectl from outside, a second machine, and all of it gone again.
 
+use std::ffi::OsStr;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,7 +28,25 @@ impl Local {
     pub(crate) fn new() -> Self {
         let world = World::new();
         let state = TempDir::with_prefix_in("bootlace-test-", "/var/tmp").unwrap();
-        Self { state, world }
+        let local = Self { state, world };
+        // `up` gives this computer a route, so a network of its own stands for that of this computer.
+        std::fs::write(local.network(), "").unwrap();
+        let mut make = Command::new("unshare");
+        make.arg(format!("--net={}", local.network().display()));
+        succeeds(make.args(["ip", "link", "set", "lo", "up"]));
+        local
+    }
+
+    fn network(&self) -> PathBuf {
+        self.state.path().join("network")
+    }
+
+    /// Begins a command in the network that stands for that of this computer.
+    fn here(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net={}", self.network().display()));
+        command.arg("--").arg(program);
+        command
     }
 
     /// Calls bootlace on this computer; it must succeed. Returns what it printed.
@@ -39,7 +58,7 @@ impl Local {
     pub(crate) fn call(&self, words: &[&str]) -> Command {
         let lab = self.state.path().join("lab.json");
         std::fs::write(&lab, serde_json::to_vec(&self.world.lab).unwrap()).unwrap();
-        let mut command = Command::new(bootlace());
+        let mut command = self.here(bootlace());
         command.args(words).env("BOOTLACE_LAB", lab);
         command.env("BOOTLACE_STATE", self.state.path());
         command
@@ -69,7 +88,7 @@ impl Local {
 
     fn command(&self, line: &str) -> Command {
         let program = self.world.lab.programs.kubernetes.join("kubectl");
-        let mut command = Command::new(program);
+        let mut command = self.here(program);
         command.args(line.split(' '));
         command.env("KUBECONFIG", self.folder().join("kubeconfig"));
         command
@@ -97,6 +116,13 @@ impl Drop for Local {
             && let Err(error) = Machines::open(&self.folder()).and_then(|it| it.clean())
         {
             eprintln!("cannot clean {}: {error}", self.folder().display());
+        }
+        if !Command::new("umount")
+            .arg(self.network())
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            eprintln!("cannot unmount {}", self.network().display());
         }
     }
 }
@@ -128,12 +154,14 @@ fn a_cluster_comes_up_is_used_grows_and_goes() {
         machine: machines.machine(&MachineName::new("m1").unwrap()).unwrap(),
     };
     pods_run_and_are_reached(&local);
+    node_ports_are_reached(&local);
     a_second_machine_joins(&local, &machines, &first);
     certificates_are_known_to_kubeadm(&first);
     first.ends_with(0, &["verify", "cluster"]);
     assert_eq!(local.bootlace(&["up"]), said, "it is found up");
     local.bootlace(&["down"]);
     assert!(!local.folder().exists());
+    assert_eq!(succeeds(local.here("ip").args(["route", "show"])), "");
     assert!(!first.machine.is_running().unwrap());
 }
 
@@ -151,6 +179,26 @@ fn pods_run_and_are_reached(local: &Local) {
     assert!(local.kubectl("logs web").contains("response:200"));
     let page = "exec -n sample deploy/client -- wget -q -O - http://web.sample.svc/";
     assert!(local.kubectl(page).contains("It is alive"));
+}
+
+/// A node and its ports are reached from this computer, by a route that names nothing else.
+fn node_ports_are_reached(local: &Local) {
+    let routes = succeeds(local.here("ip").args(["route", "show"]));
+    assert!(routes.starts_with("10.90.0.0/24 dev bl-"), "{routes}");
+    assert_eq!(routes.lines().count(), 1, "{routes}");
+    local.kubectl("expose pod web --name=web-port --type=NodePort --port=80 --target-port=8080");
+    let port = local.kubectl("get service web-port -o jsonpath={.spec.ports[0].nodePort}");
+    let url = format!("http://10.90.0.11:{port}/hostname");
+    let began = Instant::now();
+    loop {
+        let mut ask = local.here("curl");
+        let answer = ask.args(["-fsS", "-m", "5", &url]).output().unwrap();
+        if answer.stdout == b"web\n" {
+            return;
+        }
+        assert!(began.elapsed() < SOON, "{answer:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// `kubeadm join` with a token of this cluster; pods of both machines reach each other.

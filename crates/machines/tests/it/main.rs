@@ -9,5 +9,6 @@
 
 mod clean;
 mod forwarder;
+mod host_link;
 mod life;
 mod rig;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bootlace_host::StopHandle;
 use bootlace_machines::{
-    API_PORT, BOOTLACE, ClusterMachine, Machine, MachineError, MachineName, Machines,
+    API_PORT, BOOTLACE, ClusterMachine, HostLink, Machine, MachineError, MachineName, Machines,
 };
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::view::{RunStateView, StatusView};
@@ -79,10 +79,27 @@ pub(super) fn up(session: &Session, args: &Up) -> Result<Ending, Fault> {
         seconds(began.elapsed()),
         seconds(booted)
     ));
+    console.say(&connect(&machines));
     let down = [(line(session, "down", None), "removes all of it")];
     console.say(&next::text(&down, console.stderr()));
     show(session, In::Machine, &kubeconfig)?;
     Ok(Ending::Done)
+}
+
+/// Gives this computer a route to the machine, and says whether node addresses can be used.
+///
+/// A cluster is complete without that route, so a failure to set it is told and ends nothing.
+fn connect(machines: &Machines) -> String {
+    let not = "Node addresses and NodePorts are not reachable from this computer";
+    match machines.connect_host() {
+        Ok(HostLink::Connected) => {
+            format!("NodePorts are reachable from this computer at {ADDRESS}.\n")
+        }
+        Ok(HostLink::Taken { route }) => {
+            format!("{not}: another route leads to their network: `{route}`.\n")
+        }
+        Err(error) => format!("{not}: {error}.\n"),
+    }
 }
 
 /// Tells whether a cluster is being brought up: `up` is running, or was killed and its run goes on.
