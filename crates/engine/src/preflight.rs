@@ -1,7 +1,9 @@
 //! Looking, before a step begins, whether it can. Changes nothing.
 
 use bootlace_model::check::{Check, Test};
+use bootlace_model::config::Cidr;
 use bootlace_model::effect::UnitName;
+use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
 use bootlace_model::replay::RunState;
@@ -27,7 +29,7 @@ impl Engine<'_> {
     /// Looks again, just before a step begins, at what may have changed since its run did.
     pub(crate) fn preflight_again(&self, step: usize, state: &RunState) -> Result<(), Fault> {
         // A program that fitted a moment ago still does, and asking it takes longer than all the rest.
-        let may_change = |test: &Test| !matches!(test, Test::Program { .. });
+        let may_change = |test: &Test| test.refuses() && !matches!(test, Test::Program { .. });
         self.refuse_unready(&[step], Some(state), may_change)
     }
 
@@ -46,6 +48,13 @@ impl Engine<'_> {
             }
             problems.extend(self.problems(step, counts)?);
         }
+        problems.retain(|(check, problem)| {
+            if !check.test.refuses() {
+                let text = format!("[{}] {problem}: {}", check.name, check.hint);
+                self.observer.on(&Event::Note { text });
+            }
+            check.test.refuses()
+        });
         let Some((first, problem)) = problems.first() else {
             return Ok(());
         };
@@ -80,7 +89,7 @@ impl Engine<'_> {
         if state.touched.contains(&self.sequence.id(step.name())) {
             return Ok(None);
         }
-        let problems = self.problems(step, |_| true)?;
+        let problems = self.problems(step, Test::refuses)?;
         let lines = problems.iter();
         let lines = lines.map(|(check, problem)| format!("[{}] {problem}", check.name));
         let lines: Vec<String> = lines.collect();
@@ -163,6 +172,7 @@ fn look(host: &dyn Host, test: &Test) -> Result<Option<String>, Fault> {
             };
             (!is_node_name(&name)).then(|| format!("{name:?} cannot be the name of a node"))
         }
+        Test::Route(network) => route(host, network)?,
         Test::Pinned(record) => pinned(&folders, record)?,
         Test::PinnedImage(image) => (!image.contains("@sha256:"))
             .then(|| format!("the image {image} is not named by its digest")),
@@ -228,6 +238,25 @@ fn runtime(host: &dyn Host) -> Result<Option<String>, Fault> {
     let known = unit.map(|unit| host.unit(&unit)).transpose()?;
     Ok((!known.is_some_and(|found| found.is_known))
         .then(|| "no container runtime answers, and containerd is not installed".into()))
+}
+
+/// Tells whether the kernel knows a way to a network; where nobody can be asked, it is not judged.
+fn route(host: &dyn Host, network: &Cidr) -> Result<Option<String>, Fault> {
+    let address = network.nth(1).unwrap_or(network.address());
+    let argv = ["ip", "route", "get", &address.to_string()].map(ToOwned::to_owned);
+    let command = Command {
+        argv: &argv,
+        env: vec![],
+        directory: None,
+        within: TELL_VERSION,
+        keep: 4096,
+    };
+    let output = match host.run(&command) {
+        Err(error @ (HostError::Stopped | HostError::Crashed)) => return Err(error.into()),
+        Err(_) => return Ok(None),
+        Ok(output) => output,
+    };
+    Ok((output.code != Some(0)).then(|| format!("no route leads to {network}")))
 }
 
 fn clock(

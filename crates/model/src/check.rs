@@ -1,5 +1,6 @@
 //! Preflight: what must be so before a step may begin. Looking changes nothing.
 
+use crate::config::Cidr;
 use crate::path::TargetPath;
 
 /// One thing to look at before a step begins.
@@ -57,8 +58,17 @@ pub enum Test {
     Cgroups(&'static [&'static str]),
     /// The machine's name is a valid name of a node.
     NodeName(Option<String>),
+    /// A route leads to a network. That there is none is noted, and refuses nothing.
+    Route(Cidr),
     /// The images are pinned by digest.
     Pinned(TargetPath),
     /// An image is named by its digest.
     PinnedImage(String),
+}
+
+impl Test {
+    /// Tells whether a step is refused where this is not so; the rest is only noted.
+    pub fn refuses(&self) -> bool {
+        !matches!(self, Self::Route(_))
+    }
 }

@@ -57,6 +57,7 @@ pub fn plain_world(host: &FakeHost) -> HostResult<()> {
 /// has, so that undo has none of them to remove.
 fn bare_world(host: &FakeHost) -> HostResult<()> {
     host.program("/usr/bin/kubelet", |_, _| Ok(printed("Kubernetes v1.36.3")));
+    host.program("ip", |_, _| Ok(printed("10.96.0.1 via 192.0.2.1 dev eth0")));
     host.set_up(|world| {
         for folder in ["/etc/systemd/system", "/opt", "/var/lib"] {
             world.make_folder(folder)?;

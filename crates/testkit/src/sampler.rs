@@ -180,12 +180,13 @@ mod tests {
                 Product::Mounts(_) => "mounts",
                 Product::Interface(_) => "interface",
                 Product::PacketTable(_) => "packet table",
+                Product::Routes(_) => "routes",
                 Product::Cgroup(_) => "control group",
                 Product::Container { .. } => "container",
                 Product::StoredImage { .. } => "stored image",
             })
             .collect();
-        assert_eq!(products.len(), 9, "{products:?}");
+        assert_eq!(products.len(), 10, "{products:?}");
         let steps = SEQUENCE.steps.iter();
         let checks: BTreeSet<&str> = steps
             .flat_map(|step| step.checks(&env::settings()))
@@ -202,11 +203,12 @@ mod tests {
                 Test::NoSwap => "swap",
                 Test::Cgroups(_) => "control groups",
                 Test::NodeName(_) => "node name",
+                Test::Route(_) => "route",
                 Test::Pinned(_) => "pinned",
                 Test::PinnedImage(_) => "pinned image",
             })
             .collect();
-        assert_eq!(checks.len(), 13, "{checks:?}");
+        assert_eq!(checks.len(), 14, "{checks:?}");
     }
 
     #[test]

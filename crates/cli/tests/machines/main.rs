@@ -19,6 +19,8 @@ mod layered;
 mod life;
 mod pointer;
 mod power;
+mod restarts;
+mod routes;
 mod snapshot;
 mod taken_away;
 mod world;

@@ -56,6 +56,7 @@ fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
         _ if !host.is_live() => Some(false),
         Product::Interface(name) => Some(has_interface(name)?),
         Product::PacketTable(table) => Some(is_listed(&list_tables(host)?, table)),
+        Product::Routes(protocol) => Some(has_routes(host, *protocol)?),
         Product::Cgroup(name) => Some(!cgroups::find(name)?.is_empty()),
     })
 }
@@ -111,6 +112,16 @@ fn remove_once(host: &RealHost, product: &Product, within: Duration) -> HostResu
             host.succeed("remove", &product.what(), &words, within)?;
             Ok(())
         }
+        Product::Routes(protocol) => {
+            for family in families() {
+                let words = ["ip", family, "route", "flush", "table", "main", "proto"];
+                let words = words.into_iter().map(ToOwned::to_owned);
+                let words: Vec<String> = words.chain([protocol.to_string()]).collect();
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                host.succeed("remove", &product.what(), &words, within)?;
+            }
+            Ok(())
+        }
         Product::Cgroup(name) => cgroups::remove(name),
     }
 }
@@ -120,6 +131,32 @@ fn has_interface(name: &str) -> HostResult<bool> {
     let devices = kernel::read("/proc/net/dev")?;
     let mut names = devices.lines().filter_map(|line| line.split_once(':'));
     Ok(names.any(|(found, _)| found.trim() == name))
+}
+
+/// Tells whether there are routes with a protocol number; without `ip` nothing can be said of them.
+fn has_routes(host: &RealHost, protocol: u8) -> HostResult<bool> {
+    let protocol = protocol.to_string();
+    for family in families() {
+        let words = [
+            "ip", family, "route", "show", "table", "main", "proto", &protocol,
+        ];
+        let listed = match host.succeed("list", "routes", &words, QUESTION) {
+            Err(HostError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(false);
+            }
+            listed => listed?,
+        };
+        if !listed.trim().is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the families of addresses that this kernel has, as flags of `ip`.
+fn families() -> impl Iterator<Item = &'static str> {
+    let has_v6 = std::path::Path::new("/proc/net/if_inet6").exists();
+    ["-4"].into_iter().chain(has_v6.then_some("-6"))
 }
 
 /// Lists the tables of the packet filter, as `nft` does; without it there are none.

@@ -114,6 +114,32 @@ fn interfaces_go_by_their_names() {
 }
 
 #[test]
+fn routes_go_by_their_protocol() {
+    if !is_root() {
+        skip!("only root makes namespaces");
+    }
+    if leave("products::routes_go_by_their_protocol") {
+        return;
+    }
+    let host = RealHost::builder().build();
+    let routes = Product::Routes(98);
+    assert!(!host.has_product(&routes).unwrap());
+    run("ip link add cni0 type bridge");
+    run("ip link set cni0 up");
+    run("ip address add 10.7.0.1/24 dev cni0");
+    run("ip route add 10.8.0.0/16 via 10.7.0.2 proto 98");
+    run("ip route add 10.9.0.0/16 via 10.7.0.2");
+    run("ip -6 route add fd00:9::/64 dev cni0 proto 98");
+    assert!(host.has_product(&routes).unwrap());
+    host.remove_product(&routes, PLENTY).unwrap();
+    assert!(!host.has_product(&routes).unwrap());
+    let left = Command::new("ip").args(["route", "show"]).output().unwrap();
+    let left = String::from_utf8_lossy(&left.stdout).into_owned();
+    assert!(left.contains("10.9.0.0/16"), "{left}");
+    assert!(!left.contains("10.8.0.0/16"), "{left}");
+}
+
+#[test]
 fn packet_tables_go_by_their_names() {
     if !is_root() {
         skip!("only root makes namespaces");
@@ -230,6 +256,7 @@ fn a_root_in_a_folder_is_no_machine_that_runs() {
         Product::Pods,
         Product::Interface("lo".into()),
         Product::PacketTable("ip filter".into()),
+        Product::Routes(2),
         Product::Cgroup("system.slice".into()),
     ] {
         assert!(!host.has_product(&product).unwrap(), "{product:?}");

@@ -93,6 +93,8 @@ pub enum Product {
     Interface(String),
     /// A table of the packet filter: family and name, as `nft` calls them.
     PacketTable(String),
+    /// Routes with a protocol number that nobody else uses, as in `ip route show proto 98`.
+    Routes(u8),
     /// A control group with all below it, by its name in every hierarchy.
     Cgroup(String),
     /// A container that a command runs; it never outlives the command.
@@ -121,6 +123,7 @@ impl Product {
             Self::Mounts(path) => format!("mounts below {path}"),
             Self::Interface(name) => format!("network interface {name}"),
             Self::PacketTable(table) => format!("packet-filter table {table}"),
+            Self::Routes(protocol) => format!("routes with protocol {protocol}"),
             Self::Cgroup(name) => format!("control group {name}"),
             Self::Container { id_file, .. } => format!("the container of {id_file}"),
             Self::StoredImage { image, .. } => format!("stored image {image}"),

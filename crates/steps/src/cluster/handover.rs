@@ -1,5 +1,7 @@
 //! `hand-over`: the cluster stands by itself; there is no way back.
 
+use std::time::Duration;
+
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{ApiObject, ApplyObjects, DropPath, Effect};
 use bootlace_model::expect::{Claim, Expectation, Field};
@@ -105,7 +107,22 @@ fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
     Ok(Decision::Do(effects))
 }
 
-fn expects(_: &Settings) -> Vec<Expectation> {
+/// Asks the kernel for a way to the service network.
+fn service_route(settings: &Settings) -> Claim {
+    let network = settings.cluster.network.service_cidr;
+    let address = network.nth(1).unwrap_or(network.address());
+    let argv = ["ip", "route", "get", &address.to_string()];
+    let asked = Claim::Succeeds {
+        argv: argv.map(ToOwned::to_owned).into(),
+        within: Duration::from_secs(10),
+    };
+    Claim::All {
+        what: format!("a route leads to the service network {network}"),
+        claims: vec![asked],
+    }
+}
+
+fn expects(settings: &Settings) -> Vec<Expectation> {
     let ready = api("the API is ready at its endpoint", "/readyz", vec![]);
     let path = "/api/v1/namespaces/kube-system/configmaps/bootstrap";
     let complete = Field::is("data/status", "complete");
@@ -124,6 +141,12 @@ fn expects(_: &Settings) -> Vec<Expectation> {
             sign,
             minutes(2),
             "Others wait for this sign, among them etcd's operator and the installer.",
+        ),
+        expect(
+            service_route(settings),
+            minutes(5),
+            "Without a route the API server cannot call webhooks or aggregated APIs; \
+             `node-network` adds one where no other route leads there.",
         ),
     ];
     expectations.extend(SCAFFOLD.map(|path| {

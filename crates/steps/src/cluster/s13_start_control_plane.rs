@@ -31,6 +31,9 @@ use crate::machine_files::MACHINE_TREES;
 
 const NAME: &str = "start-control-plane";
 
+/// The protocol number of the routes that `node-network` sets.
+const NODE_NETWORK: u8 = 98;
+
 /// The most that is read of the manifests.
 const LIMIT: u64 = 64 << 20;
 
@@ -261,7 +264,10 @@ fn products() -> Vec<Product> {
     [Product::Pods, Product::Mounts(machine("var/lib/kubelet"))]
         .into_iter()
         .chain(paths.map(|path| Product::Path(machine(path))))
-        .chain([Product::Interface("cni0".into())])
+        .chain([
+            Product::Interface("cni0".into()),
+            Product::Routes(NODE_NETWORK),
+        ])
         .chain(tables)
         .chain([Product::Cgroup("kubepods".into())])
         .collect()

@@ -185,6 +185,7 @@ fn checks() -> Vec<Check> {
     };
     let (path, bytes) = (at("/var/lib/etcd"), 1 << 30);
     let certificate = at("/srv/sampler/pki/server.crt");
+    let services = crate::env::settings().cluster.network.service_cidr;
     let rows = [
         ("Live", Test::LiveRoot),
         ("Root", Test::Root),
@@ -197,6 +198,7 @@ fn checks() -> Vec<Check> {
         ("Swap", Test::NoSwap),
         ("Cgroups", Test::Cgroups(&["cpu", "memory"])),
         ("Name", Test::NodeName(None)),
+        ("Route", Test::Route(services)),
         ("Pinned", Test::Pinned(at("/inputs/release.json"))),
         ("Image", Test::PinnedImage("x@sha256:0".into())),
     ];

@@ -35,6 +35,7 @@ pub fn world(host: &FakeHost) -> HostResult<()> {
     })?;
     host.unit_leaves("steady.service", live::leaves());
     host.program("kubelet", |_, _| Ok(printed("Kubernetes v1.36.3")));
+    host.program("ip", |_, _| Ok(failed(2, "Network is unreachable")));
     host.program("sampler-look", |_, _| Ok(printed("looked")));
     host.program("sampler-render", render);
     host.program("sampler-count", count);

@@ -101,6 +101,13 @@ fn machine_state(settings: &Settings) -> Vec<Check> {
             "enable the controllers at boot, as with `cgroup_enable=memory`",
         ),
         check(
+            "Service-Route",
+            Test::Route(settings.cluster.network.service_cidr),
+            "Without a route the API server cannot call webhooks or aggregated APIs: `network is \
+             unreachable`.",
+            "nothing to do: `node-network` of the release adds the route",
+        ),
+        check(
             "Release-Pinned",
             Test::Pinned(asset(settings, RELEASE)),
             "A tag can be moved to another image at any time; what runs must be what was looked at.",

@@ -51,6 +51,7 @@ pub(in super::super) fn leaves() -> Vec<Product> {
         Product::Path(at("/var/lib/steady")),
         Product::Interface("sample0".into()),
         Product::PacketTable("inet sampler".into()),
+        Product::Routes(98),
         Product::Cgroup("sampler.slice".into()),
     ]
 }
