@@ -1,5 +1,7 @@
 //! Evaluating claims: is it so, and what was found?
 
+mod cluster;
+
 use bootlace_model::effect::{Body, UnitName};
 use bootlace_model::expect::{ApiClaim, Claim};
 use bootlace_model::fault::{Fault, FaultKind};
@@ -149,6 +151,8 @@ fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
         Claim::Running { unit } => running(host, unit),
         Claim::All { claims, .. } => all(folders, claims),
         Claim::Images { images } => loaded(host, images),
+        Claim::Service(service) => cluster::service(folders, service),
+        Claim::Maintained(maintained) => cluster::maintained(host, maintained),
         Claim::Api(api) => api_answer(host, api),
         Claim::Answers {
             url,

@@ -1,5 +1,6 @@
 //! `explain`: what steps are for; needs no world.
 
+use bootlace_model::expect::CheckedBy;
 use bootlace_model::failure::KnownFailure;
 use bootlace_model::fault::Fault;
 use bootlace_model::step::{Step, UndoPolicy};
@@ -54,6 +55,7 @@ impl Engine<'_> {
                     because: expectation.because.into(),
                     until: expectation.until.map(ToOwned::to_owned),
                     unless: expectation.symptoms.iter().map(Symptom::what).collect(),
+                    verify_only: expectation.checked_by == CheckedBy::Verify,
                 });
         let checks = step.checks(self.settings).into_iter();
         let checks = checks.map(|check| ExplainedCheck {

@@ -9,7 +9,7 @@ use bootlace_model::fault::Fault;
 use bootlace_model::probe::Answer;
 use bootlace_model::replay::RunState;
 use bootlace_model::step::{Decision, PlanError, Step};
-use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep};
+use bootlace_model::view::{PlanView, PlannedEffect, PlannedState, PlannedStep, StepStateView};
 
 use crate::Engine;
 use crate::answers::Foreseen;
@@ -127,17 +127,13 @@ impl Engine<'_> {
                 .map_err(|f| f.in_step(&id))?;
             facts.set(ask.fact, answer);
         }
-        if settled {
-            let reason = state
-                .steps
-                .get(&id)
-                .and_then(|progress| progress.reason.clone());
-            let kind = if reason.is_some() {
+        if settled && let Some(progress) = state.steps.get(&id) {
+            let kind = if progress.state == StepStateView::Skipped {
                 PlannedState::Skipped
             } else {
                 PlannedState::Done
             };
-            return Ok(row(kind, vec![], reason));
+            return Ok(row(kind, vec![], progress.reason.clone()));
         }
         let decision = match step.plan(self.settings, facts) {
             Ok(decision) => decision,
@@ -159,7 +155,11 @@ impl Engine<'_> {
             Decision::Skip { reason } => {
                 return Ok(row(PlannedState::Skipped, vec![], Some(reason)));
             }
-            Decision::Do(effects) | Decision::DoPart { effects, .. } => effects,
+            Decision::Do(effects) => effects,
+            Decision::DoPart { effects, reason } => {
+                rest = Some(reason);
+                effects
+            }
             Decision::DoFirst {
                 effects,
                 rest: what,

@@ -6,6 +6,7 @@
 
 mod cluster;
 mod machine;
+mod service;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -18,6 +19,7 @@ use bootlace_model::pki::{CertificateFacts, CertificateRequest, KeyAlgorithm};
 use bootlace_model::secret::Secret;
 pub use cluster::{ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HasRequest};
 pub use machine::{ContainerState, ContainerStatus, Machine, UnitActivity};
+pub use service::{Asked, ServiceQuestion, ServiceRequest};
 
 /// Why something in the world could not be done.
 #[derive(Debug, thiserror::Error)]

@@ -155,7 +155,8 @@ pub fn runs(
     Ok(RunsView { runs })
 }
 
-fn run_state(state: &RunState, live: bool) -> RunStateView {
+/// Tells where a run stands.
+pub(crate) fn run_state(state: &RunState, live: bool) -> RunStateView {
     match state.outcome {
         Some(Outcome::Succeeded) => RunStateView::Succeeded,
         Some(Outcome::Failed) => RunStateView::Failed,

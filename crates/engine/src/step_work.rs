@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bootlace_model::effect::{Effect, EffectKind};
 use bootlace_model::event::Event;
-use bootlace_model::expect::Expectation;
+use bootlace_model::expect::{CheckedBy, Expectation};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
 use bootlace_model::path::TargetPath;
@@ -213,7 +213,9 @@ impl<'a> StepWork<'a> {
             if self.rest_open {
                 return self.decide_rest();
             }
-            let left = self.step.expects(self.engine.settings).into();
+            let expected = self.step.expects(self.engine.settings).into_iter();
+            let left = expected.filter(|it| it.checked_by == CheckedBy::Run);
+            let left = left.collect();
             self.phase = Phase::Verify {
                 left,
                 since: self.host().steady(),
@@ -318,28 +320,19 @@ impl<'a> StepWork<'a> {
             let (step, fact) = (self.id.clone(), ask.fact.to_owned());
             records.push(Record::FactLearned { step, fact, value });
         }
-        let (step, reason) = (self.id.clone(), self.rest_skipped.take());
-        records.push(match &reason {
-            None => Record::Verified {
-                step: step.clone(),
-                evidence: evidence.clone(),
-            },
-            Some(reason) => Record::Skipped {
-                step: step.clone(),
-                reason: reason.clone(),
-            },
+        let reason = self.rest_skipped.take();
+        records.push(Record::Verified {
+            step: self.id.clone(),
+            evidence: evidence.clone(),
+            reason: reason.clone(),
         });
         self.write(records)?;
-        if let Some(reason) = reason {
-            let observer = self.engine.observer;
-            observer.on(&Event::StepSkipped { step, reason });
-            return Ok(Turn::Over);
-        }
         let millis = millis_since(self.began, self.host());
         self.engine.observer.on(&Event::StepDone {
             step: self.id.clone(),
             millis,
             evidence,
+            reason,
         });
         Ok(Turn::Over)
     }

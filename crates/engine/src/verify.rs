@@ -1,29 +1,32 @@
 //! `verify`: are the expectations still met, and is everything still as it was left?
 
+mod left;
 mod objects;
+mod silent;
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use bootlace_model::expect::{Access, Claim};
+use bootlace_model::event::Event;
+use bootlace_model::expect::{CheckedBy, Expectation};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
-use bootlace_model::node::NodeState;
-use bootlace_model::path::TargetPath;
-use bootlace_model::replay::RunState;
-use bootlace_model::view::{CheckView, StepStateView, VerifyView};
+use bootlace_model::replay::{RunState, StepProgress};
+use bootlace_model::step::Step;
+use bootlace_model::view::{CheckView, RunStateView, StepStateView, VerifyView};
 
 use crate::Engine;
-use crate::claims::{self, Finding};
+use crate::claims::Finding;
 use crate::folders::Folders;
-use crate::history::{Deed, deeds};
-use crate::port::Host;
+use crate::history::deeds;
+use crate::status::run_state;
 use crate::store::Store;
 
-/// After how long an API that has not answered counts as silent.
-const SILENCE: Duration = Duration::from_secs(3);
-/// What is said of a question to an API that is silent.
-const NOT_ASKED: &str = "not asked: it did not answer a moment ago";
+pub(crate) use self::left::difference;
+use self::silent::Silent;
+
+/// How long to look again before saying that what only `verify` looks at is not so: one lost
+/// packet is not an outage.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+/// How long to wait before looking again.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Where a run stands between forth and back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,43 +44,31 @@ impl Engine<'_> {
         let store = Store::new(self.host, &self.settings.paths.state);
         let run = store.must_find(self.sequence.name, self.options.run.as_ref())?;
         let state = store.read(&run, &mut |_, _| {})?;
+        let run_state = run_state(&state, store.holder()?.is_some());
         let chosen = self.options.choice.of(self.sequence)?;
         let mut checks = Vec::new();
         let deeds = deeds(self, &run)?;
         let given = objects::given(&deeds);
-        let left = as_left(deeds);
+        let left = left::as_left(deeds);
         let folders = Folders::new(self.host);
         let mut silent = Silent::default();
+        let cut_off = self.cut_off(&state, run_state)?;
         for step in &self.sequence.steps[chosen] {
             let id = self.sequence.id(step.name());
-            if let Some(unfinished) = unfinished(&state, &id) {
-                checks.push(unfinished);
+            let progress = state.steps.get(&id);
+            let unfinished = progress.and_then(|progress| unfinished(&id, progress, run_state));
+            checks.extend(unfinished.or_else(|| cut_off.clone().filter(|it| it.step == id.step())));
+            let Some(progress) = progress.filter(|progress| progress.has_been_done()) else {
                 continue;
-            }
-            if !is_done(&state, &id) {
-                continue;
-            }
-            for expectation in step.expects(self.settings) {
-                let ended = expectation.until.map(|until| self.sequence.id(until));
-                if ended.is_some_and(|until| state.stands(&until)) {
-                    continue;
-                }
-                let finding = silent.evaluate(self.host, &expectation.claim)?;
-                checks.push(CheckView {
-                    step: step.name().into(),
-                    what: expectation.claim.what(),
-                    ok: finding.holds,
-                    found: finding.found,
-                    because: expectation.because.into(),
-                });
-            }
+            };
+            checks.extend(self.expected(*step, progress, &state, &mut silent)?);
             if let Some(given) = given.get(&id) {
                 let there = objects::checks(self.host, step.name(), given, &mut silent)?;
                 checks.extend(there);
             }
             for (path, (_, wanted)) in left.iter().filter(|(_, (owner, _))| *owner == id) {
                 let now = folders.look(path)?;
-                checks.push(drift(step.name(), path, wanted, &now));
+                checks.push(left::drift(step.name(), path, wanted, &now));
             }
         }
         let ok = checks.iter().all(|check| check.ok);
@@ -85,8 +76,91 @@ impl Engine<'_> {
             run: run.to_string(),
             sequence: self.sequence.name.into(),
             ok,
+            state: run_state,
             checks,
         })
+    }
+
+    /// Evaluates the expectations of a step that was done.
+    fn expected(
+        &self,
+        step: &dyn Step,
+        progress: &StepProgress,
+        state: &RunState,
+        silent: &mut Silent,
+    ) -> Result<Vec<CheckView>, Fault> {
+        let mut checks = Vec::new();
+        for expectation in step.expects(self.settings) {
+            let until = expectation.until.map(|until| self.sequence.id(until));
+            // A step that was cut off may have ended it already.
+            let is_over = |until: &StepId| state.stands(until) || state.touched.contains(until);
+            if until.as_ref().is_some_and(is_over) {
+                continue;
+            }
+            let finding = self.look(step.name(), &expectation, progress.ended, silent)?;
+            checks.push(CheckView {
+                step: step.name().into(),
+                what: expectation.claim.what(),
+                ok: finding.holds,
+                found: finding.found,
+                because: expectation.because.into(),
+                unfinished: false,
+            });
+        }
+        Ok(checks)
+    }
+
+    /// Looks once; what no run waited for gets the time that is left of its own.
+    fn look(
+        &self,
+        step: &str,
+        expectation: &Expectation,
+        ended: Option<jiff::Timestamp>,
+        silent: &mut Silent,
+    ) -> Result<Finding, Fault> {
+        let claim = &expectation.claim;
+        let mut finding = silent.evaluate(self.host, claim)?;
+        if expectation.checked_by == CheckedBy::Run {
+            return Ok(finding);
+        }
+        let now = self.host.now();
+        let until = ended.map_or(now, |ended| ended + expectation.within);
+        let until = until.max(now + GRACE);
+        // The clock may be set while this waits, or may have been since the step ended.
+        let left = until.duration_since(now).unsigned_abs();
+        let left = left.min(expectation.within.max(GRACE));
+        let began = self.host.steady();
+        if !finding.holds && !finding.hopeless {
+            self.observer.on(&Event::StepWaiting {
+                step: self.sequence.id(step),
+                what: claim.what(),
+                until,
+            });
+        }
+        while !finding.holds && !finding.hopeless && self.host.steady() < began + left {
+            self.host.sleep(LOOK_AGAIN)?;
+            finding = silent.evaluate(self.host, claim)?;
+        }
+        Ok(finding)
+    }
+
+    /// Says where a run was interrupted, if it was between two steps.
+    fn cut_off(
+        &self,
+        state: &RunState,
+        run_state: RunStateView,
+    ) -> Result<Option<CheckView>, Fault> {
+        if run_state != RunStateView::Interrupted || state.undoing {
+            return Ok(None);
+        }
+        let steps = &self.sequence.steps[state.goal.of(self.sequence)?];
+        let is_open = |step: &&&dyn Step| !state.is_settled(&self.sequence.id(step.name()));
+        let (step, found) = match steps.iter().find(is_open) {
+            Some(step) => (step, "the run was interrupted before it"),
+            // Only the end of the run itself is missing.
+            None => return Ok(None),
+        };
+        Ok(Some(unfinished_check(step.name(), found.into())))
     }
 
     /// Tells whether the run has passed its point of no return, behind which nothing before it is
@@ -107,164 +181,25 @@ impl Engine<'_> {
     }
 }
 
-/// Returns what the run left at each path it touched, and which step touched it last.
-fn as_left(deeds: Vec<Deed>) -> BTreeMap<TargetPath, (StepId, NodeState)> {
-    let mut left = BTreeMap::new();
-    for deed in deeds {
-        // What a program makes is its own affair; its expectations speak for it.
-        if deed.effect.kind.is_act() {
-            continue;
-        }
-        for node in deed.after.into_iter().flatten() {
-            if node.state.exists() {
-                forget_above(&mut left, &node.path);
-            } else {
-                forget_below(&mut left, &node.path);
-            }
-            left.insert(node.path, (deed.step.clone(), node.state));
-        }
-    }
-    left
-}
-
-/// The ways to APIs that do not answer. One silence is enough: twenty of them would take minutes.
-#[derive(Debug, Default)]
-struct Silent(Vec<Access>);
-
-impl Silent {
-    fn evaluate(&mut self, host: &dyn Host, claim: &Claim) -> Result<Finding, Fault> {
-        let Claim::Api(api) = claim else {
-            return claims::evaluate(host, claim);
-        };
-        if self.0.contains(&api.access) {
-            return Ok(Finding {
-                holds: false,
-                found: NOT_ASKED.into(),
-                hopeless: false,
-            });
-        }
-        let began = host.steady();
-        let finding = claims::evaluate(host, claim)?;
-        if !finding.holds {
-            self.note(host, &api.access, began);
-        }
-        Ok(finding)
-    }
-
-    /// Remembers who has not answered, if the question took long.
-    fn note(&mut self, host: &dyn Host, access: &Access, began: Duration) {
-        let took = host.steady().saturating_sub(began);
-        if took >= SILENCE {
-            self.0.push(access.clone());
-        }
-    }
-}
-
-/// Forgets that folders are gone on the way to something that is there: they were made again for it.
-fn forget_above(left: &mut BTreeMap<TargetPath, (StepId, NodeState)>, path: &TargetPath) {
-    let mut above = path.parent();
-    while let Some(folder) = above {
-        if left.get(&folder).is_some_and(|(_, state)| !state.exists()) {
-            left.remove(&folder);
-        }
-        above = folder.parent();
-    }
-}
-
-/// Forgets what was left in a folder that is gone: a try that was cut off removed it without saying.
-fn forget_below<T>(left: &mut BTreeMap<TargetPath, T>, folder: &TargetPath) {
-    let next = left.range(folder..).map(|(path, _)| path);
-    let next = next.take_while(|path| path.as_str().starts_with(folder.as_str()));
-    let below = next.filter(|path| path.below(folder).is_some());
-    let below: Vec<TargetPath> = below.cloned().collect();
-    for path in below {
-        left.remove(&path);
-    }
-}
-
 /// A step that was begun and is not done proves nothing, and must not look as if all were well.
-fn unfinished(state: &RunState, step: &StepId) -> Option<CheckView> {
-    let progress = state.steps.get(step)?;
+fn unfinished(step: &StepId, progress: &StepProgress, run: RunStateView) -> Option<CheckView> {
     let found = match (progress.state, &progress.fault) {
         (StepStateView::Failed, Some(fault)) => format!("it failed: {fault}"),
         (StepStateView::Failed, None) => "it failed".into(),
-        (StepStateView::Running, _) => "it was begun and is not done".into(),
+        (StepStateView::Running, _) if run == RunStateView::Running => "it is running".into(),
+        (StepStateView::Running, _) => "it was interrupted".into(),
         _ => return None,
     };
-    Some(CheckView {
-        step: step.step().into(),
+    Some(unfinished_check(step.step(), found))
+}
+
+fn unfinished_check(step: &str, found: String) -> CheckView {
+    CheckView {
+        step: step.into(),
         what: "the step is done".into(),
         ok: false,
         found,
-        because: "What it left half done was not looked at.".into(),
-    })
-}
-
-fn is_done(state: &RunState, step: &StepId) -> bool {
-    state
-        .steps
-        .get(step)
-        .is_some_and(|progress| progress.state == StepStateView::Done)
-}
-
-fn drift(step: &str, path: &TargetPath, wanted: &NodeState, now: &NodeState) -> CheckView {
-    let ok = wanted.same_but_for_labels(now);
-    let found = if ok {
-        "unchanged".to_owned()
-    } else {
-        difference(wanted, now)
-    };
-    CheckView {
-        step: step.into(),
-        what: format!("{path} is as the run left it"),
-        ok,
-        found,
-        because: "Someone or something changed it since.".into(),
-    }
-}
-
-/// Tells in what two nodes differ.
-pub(crate) fn difference(wanted: &NodeState, now: &NodeState) -> String {
-    match (wanted, now) {
-        (
-            NodeState::File {
-                digest,
-                mode,
-                owner,
-                ..
-            },
-            NodeState::File {
-                digest: d,
-                mode: m,
-                owner: o,
-                ..
-            },
-        ) => {
-            let mut words = Vec::new();
-            if digest != d {
-                words.push("its content was changed".to_owned());
-            }
-            if mode != m {
-                let mode = bootlace_model::shell::mode(*m);
-                words.push(format!("its mode is now {mode}"));
-            }
-            if owner != o {
-                words.push(format!("its owner is now {}:{}", o.uid, o.gid));
-            }
-            words.join(", ")
-        }
-        (NodeState::Directory { .. }, NodeState::Directory { mode, owner, .. }) => {
-            let mode = bootlace_model::shell::mode(*mode);
-            format!(
-                "its mode is now {mode}, its owner {}:{}",
-                owner.uid, owner.gid
-            )
-        }
-        (NodeState::Link { .. }, NodeState::Link { target, .. }) => {
-            format!("it points to {target} now")
-        }
-        (_, NodeState::Absent) => "it is gone".into(),
-        (NodeState::Absent, now) => format!("{} is there again", now.noun()),
-        (_, now) => format!("it is {} now", now.noun()),
+        because: "What a step has not finished is not checked.".into(),
+        unfinished: true,
     }
 }

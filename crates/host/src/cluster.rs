@@ -9,15 +9,17 @@ mod api;
 mod apply;
 mod fault;
 mod kubeconfig;
+mod service;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bootlace_engine::port::{
-    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HasRequest, HostError,
-    HostResult,
+    ApiAnswer, ApiRequest, Applied, ApplyRequest, Asked, Cluster, Credentials, HasRequest,
+    HostError, HostResult, ServiceRequest,
 };
+use bootlace_model::expect::Vantage;
 use bootlace_model::ids::Digest;
 
 use crate::RealHost;
@@ -76,7 +78,11 @@ impl Apis {
         }
     }
 
-    fn has(&self, request: &HasRequest<'_>, stop: &StopHandle) -> HostResult<Vec<bool>> {
+    fn marks(
+        &self,
+        request: &HasRequest<'_>,
+        stop: &StopHandle,
+    ) -> HostResult<Vec<Option<String>>> {
         let api = self.api(request.credentials)?;
         let question = apply::there(&api, request.objects);
         match self.network.wait_for(question, request.within, stop)? {
@@ -131,7 +137,14 @@ impl Cluster for RealHost {
         self.apis.apply(request, &self.stop)
     }
 
-    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
-        self.apis.has(request, &self.stop)
+    fn object_marks(&self, request: &HasRequest<'_>) -> HostResult<Vec<Option<String>>> {
+        self.apis.marks(request, &self.stop)
+    }
+
+    fn ask_service(&self, request: &ServiceRequest<'_>) -> HostResult<Asked> {
+        match request.from {
+            Vantage::Machine => service::from_machine(request),
+            Vantage::Pod => service::from_pods(request, &self.runtime.pod_processes(&self.stop)?),
+        }
     }
 }

@@ -63,6 +63,9 @@ pub enum Event {
         millis: u64,
         /// What proves it.
         evidence: Vec<String>,
+        /// What it leaves undone on purpose, and why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A step has nothing to do, for a reason.
     StepSkipped {

@@ -1,10 +1,12 @@
 //! What must hold after a step: the reason why it may count as done.
 
 mod api;
+mod cluster;
 
 use std::time::Duration;
 
-pub use api::{Access, ApiClaim, Field, Wanted};
+pub use api::{Access, ApiClaim, Field, Wanted, find};
+pub use cluster::{Maintained, MaintainedClaim, Question, ServiceClaim, Vantage, mark};
 
 use crate::effect::{Body, Issuer, UnitName, UnitState};
 use crate::ids::Digest;
@@ -103,6 +105,10 @@ pub enum Claim {
     },
     /// An API answers a question, and fields of the answer are as wanted.
     Api(ApiClaim),
+    /// A service of a cluster answers over its network.
+    Service(ServiceClaim),
+    /// What something in a cluster maintains is there, unchanged.
+    Maintained(MaintainedClaim),
     /// These images are in the container runtime.
     Images {
         /// Their references.
@@ -143,9 +149,21 @@ impl Claim {
             | Self::Succeeds { .. }
             | Self::Running { .. }
             | Self::Api(_)
+            | Self::Service(_)
+            | Self::Maintained(_)
             | Self::Images { .. }
             | Self::All { .. }
             | Self::Answers { .. } => None,
+        }
+    }
+
+    /// Returns how the API is reached that a claim asks, if it asks one.
+    pub fn access(&self) -> Option<&Access> {
+        match self {
+            Self::Api(ApiClaim { access, .. })
+            | Self::Service(ServiceClaim { access, .. })
+            | Self::Maintained(MaintainedClaim { access, .. }) => Some(access),
+            _ => None,
         }
     }
 
@@ -202,6 +220,8 @@ impl Claim {
             Self::Running { unit } => format!("{unit} runs"),
             Self::All { what, .. } => what.clone(),
             Self::Api(api) => api.what.clone(),
+            Self::Service(service) => service.what.clone(),
+            Self::Maintained(maintained) => maintained.what.clone(),
             Self::Images { images } => match images.as_slice() {
                 [image] => format!("the image {image} is loaded"),
                 several => format!("{} images are loaded", several.len()),
@@ -264,6 +284,8 @@ impl Claim {
                 )
             }
             Self::Api(api) => api.shell(),
+            Self::Service(service) => service.shell(),
+            Self::Maintained(it) => it.question().shell(),
             Self::All { claims, .. } => {
                 let lines: Vec<String> = claims.iter().map(Self::shell).collect();
                 lines.join(" && ")
@@ -285,6 +307,17 @@ pub struct Expectation {
     pub until: Option<&'static str>,
     /// What would make waiting pointless.
     pub symptoms: Vec<Symptom>,
+    /// Which verb looks first whether it holds.
+    pub checked_by: CheckedBy,
+}
+
+/// Which verb looks first whether an expectation holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckedBy {
+    /// The run itself: the step is done only once it holds.
+    Run,
+    /// Only `verify`: the step does not wait for it, and its time is counted from the step's end.
+    Verify,
 }
 
 impl Expectation {
@@ -296,7 +329,15 @@ impl Expectation {
             because,
             until: None,
             symptoms: vec![],
+            checked_by: CheckedBy::Run,
         }
+    }
+
+    /// Leaves it to `verify`: the run does not wait for it.
+    #[must_use]
+    pub fn by_verify(mut self) -> Self {
+        self.checked_by = CheckedBy::Verify;
+        self
     }
 
     /// Ends the expectation with a later step.

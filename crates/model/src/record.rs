@@ -129,6 +129,9 @@ pub enum Record {
         step: StepId,
         /// What proves it.
         evidence: Vec<String>,
+        /// What it leaves undone on purpose, and why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A step has nothing to do.
     Skipped {

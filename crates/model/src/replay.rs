@@ -20,12 +20,14 @@ pub struct StepProgress {
     pub ended: Option<jiff::Timestamp>,
     /// What proved it.
     pub evidence: Vec<String>,
-    /// Why it was skipped.
+    /// Why it was skipped, or what it leaves undone on purpose.
     pub reason: Option<String>,
     /// Why it failed.
     pub fault: Option<Fault>,
     /// Whether everything was to be planned again since it ended, and its turn did not come yet.
     pub outdated: bool,
+    /// Whether it was verified before it began last.
+    pub was_done: bool,
 }
 
 impl StepProgress {
@@ -38,6 +40,16 @@ impl StepProgress {
             reason: None,
             fault: None,
             outdated: false,
+            was_done: false,
+        }
+    }
+
+    /// Tells whether it was verified at least once, also if a later attempt failed or was cut off.
+    pub fn has_been_done(&self) -> bool {
+        match self.state {
+            StepStateView::Done => true,
+            StepStateView::Running | StepStateView::Failed => self.was_done,
+            StepStateView::Todo | StepStateView::Skipped => false,
         }
     }
 }
@@ -165,7 +177,13 @@ impl RunState {
                 self.outcome = None;
             }
             Record::StepStarted { step } => {
-                self.steps.insert(step, StepProgress::begun(at));
+                let before = self.steps.get(&step);
+                let was_done = before.is_some_and(StepProgress::has_been_done);
+                let progress = StepProgress {
+                    was_done,
+                    ..StepProgress::begun(at)
+                };
+                self.steps.insert(step, progress);
             }
             Record::Intent {
                 n,
@@ -240,8 +258,14 @@ impl RunState {
 
     fn apply_end(&mut self, record: Record, at: jiff::Timestamp) {
         match record {
-            Record::Verified { step, evidence } => {
-                self.begun(&step, at).evidence = evidence;
+            Record::Verified {
+                step,
+                evidence,
+                reason,
+            } => {
+                let progress = self.begun(&step, at);
+                progress.evidence = evidence;
+                progress.reason = reason;
                 self.end(&step, at, StepStateView::Done);
             }
             Record::Skipped { step, reason } => {

@@ -53,7 +53,7 @@ pub struct About {
 pub enum Decision {
     /// These effects, in this order; the engine leaves out those that are already true.
     Do(Vec<Effect>),
-    /// A part: these effects, and the rest not, for this reason. The step counts as skipped.
+    /// A part: these effects, and the rest not, for this reason. The step is done, and says so.
     DoPart {
         /// What is done.
         effects: Vec<Effect>,

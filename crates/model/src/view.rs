@@ -92,6 +92,9 @@ pub struct ExplainedExpectation {
     /// What ends the wait for it at once, because a cause is visible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unless: Vec<String>,
+    /// Whether only `verify` looks at it, and a run does not wait for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub verify_only: bool,
 }
 
 /// How a step is taken back.
@@ -208,7 +211,7 @@ pub struct StepStatus {
     pub seconds: Option<f64>,
     /// What proved it.
     pub evidence: Vec<String>,
-    /// Why it was skipped.
+    /// Why it was skipped, or what it leaves undone on purpose.
     pub reason: Option<String>,
     /// Why it failed.
     pub error: Option<Fault>,
@@ -239,6 +242,8 @@ pub struct VerifyView {
     pub sequence: String,
     /// Whether everything holds.
     pub ok: bool,
+    /// Where the run stands; what an interrupted run has not done yet has not drifted.
+    pub state: RunStateView,
     /// What was looked at, step by step.
     pub checks: Vec<CheckView>,
 }
@@ -256,6 +261,9 @@ pub struct CheckView {
     pub found: String,
     /// Why it matters.
     pub because: String,
+    /// Whether it says that the step failed or was cut off, in contrast to what it left behind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
 }
 
 /// `undo -o json`.

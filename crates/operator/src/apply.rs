@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use bootlace_model::expect::{Maintained, mark};
 use futures_util::StreamExt as _;
 use serde_json::Value;
 
 use crate::manifest::Manifest;
+use crate::object::ObjectId;
 use crate::operator::Operator;
 use crate::readiness::{Readiness, readiness};
 use crate::retry::{Refusal, Remedy, back_off};
@@ -43,6 +45,32 @@ impl Applied {
     /// Tells whether the object is a kind, which others wait for.
     pub(crate) fn is_kind(&self) -> bool {
         self.manifest.id.kind == "CustomResourceDefinition"
+    }
+
+    /// Returns which object it is and what it is like, for those who compare it later.
+    pub(crate) fn maintained(&self) -> Maintained {
+        let ObjectId {
+            group,
+            version,
+            kind,
+            name,
+            ..
+        } = &self.manifest.id;
+        let api_version = match group.as_str() {
+            "" => version.clone(),
+            group => format!("{group}/{version}"),
+        };
+        let namespace = self.found.pointer("/metadata/namespace");
+        let namespace = namespace.and_then(Value::as_str).map(ToOwned::to_owned);
+        Maintained {
+            id: bootlace_model::effect::ObjectId {
+                api_version,
+                kind: kind.clone(),
+                namespace,
+                name: name.clone(),
+            },
+            mark: mark(&self.found),
+        }
     }
 
     /// Returns the problem that it is not ready.

@@ -1,5 +1,6 @@
 //! The `ClusterVersion`: which release the cluster shall run, and how far it is.
 
+use bootlace_model::expect::Maintained;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -80,6 +81,9 @@ pub(crate) struct Status {
     pub(crate) history: Vec<Attempt>,
     /// How many manifests there are, and how far they are.
     pub(crate) manifests: Manifests,
+    /// The objects of the release and what they were like when it was last complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) objects: Option<Vec<Maintained>>,
 }
 
 impl Status {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use bootlace_model::expect::Maintained;
 use bootlace_model::fault::Fault;
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -63,6 +64,7 @@ impl Patience {
 struct Tally {
     applied: usize,
     repaired: Vec<String>,
+    objects: Vec<Maintained>,
     problems: Vec<Problem>,
     may_help: bool,
     unreachable: Option<String>,
@@ -171,6 +173,7 @@ impl Tally {
             match one {
                 Ok(one) => {
                     self.applied += 1;
+                    self.objects.push(one.maintained());
                     if one.is_repaired {
                         let what = one.manifest.id.to_string();
                         operator.log.say(format!("put right: {what}"));
@@ -203,7 +206,9 @@ async fn conclude(tally: Tally, reporter: &mut Reporter<'_>) -> Outcome {
         return Outcome::Unreachable(why);
     }
     if tally.problems.is_empty() {
-        reporter.tell_completion(tally.repaired).await;
+        reporter
+            .tell_completion(tally.repaired, tally.objects)
+            .await;
         return Outcome::Complete;
     }
     reporter.tell_problems(&tally.problems).await;

@@ -1,5 +1,6 @@
 //! Telling the progress: on the `ClusterVersion`, and only what is new.
 
+use bootlace_model::expect::Maintained;
 use serde_json::json;
 
 use crate::clock;
@@ -63,16 +64,27 @@ impl<'o> Reporter<'o> {
         }
     }
 
-    /// Tells that everything is as it should be, and what was put right for that.
-    pub(crate) async fn tell_completion(&mut self, repaired: Vec<String>) {
+    /// Tells that everything is as it should be, what was put right for that, and what there is.
+    pub(crate) async fn tell_completion(
+        &mut self,
+        repaired: Vec<String>,
+        mut objects: Vec<Maintained>,
+    ) {
         let total = self.progress.manifests.total;
         let line = format!("complete: all {total} manifests are applied and ready");
         self.operator.log.news("pass", line);
         let mut conditions = self.told.conditions.iter();
         let was_failing = conditions.any(|told| told.name == "Failing" && told.status == "True");
+        objects.sort_by(|a, b| a.id.cmp(&b.id));
+        let objects = Some(objects);
         // An uneventful look must not erase what the last eventful one told.
         if !self.is_upkeep || was_failing || !repaired.is_empty() {
-            self.tell(Phase::Done(repaired)).await;
+            self.progress.phase = Phase::Done(repaired);
+            let next = status::next(&self.told, &self.progress, &clock::now_text());
+            self.write(Status { objects, ..next }).await;
+        } else if self.told.objects != objects {
+            let told = self.told.clone();
+            self.write(Status { objects, ..told }).await;
         }
     }
 
@@ -91,9 +103,12 @@ impl<'o> Reporter<'o> {
     async fn tell(&mut self, phase: Phase) {
         self.progress.phase = phase;
         let next = status::next(&self.told, &self.progress, &clock::now_text());
-        if next == self.told {
-            return;
+        if next != self.told {
+            self.write(next).await;
         }
+    }
+
+    async fn write(&mut self, next: Status) {
         let Operator { api, log, .. } = self.operator;
         let (resource, name) = (cluster_version::RESOURCE, cluster_version::NAME);
         let patch = json!({"status": next});

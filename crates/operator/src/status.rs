@@ -100,6 +100,7 @@ pub(crate) fn next(previous: &Status, progress: &Progress, now: &str) -> Status 
         conditions,
         history,
         manifests: progress.manifests,
+        objects: previous.objects.clone(),
     }
 }
 

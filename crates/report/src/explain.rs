@@ -248,7 +248,12 @@ fn what_and_when(expected: &ExplainedExpectation, until: Option<&str>) -> String
         seconds => format!(", within {seconds} s"),
     };
     let until = until.map_or(String::new(), |step| format!(", until {step}"));
-    format!("{}{within}{until}", expected.what)
+    let by = if expected.verify_only {
+        ", checked by `verify`"
+    } else {
+        ""
+    };
+    format!("{}{within}{until}{by}", expected.what)
 }
 
 fn list(page: &mut Page<'_>, name: &str, items: &[String]) {

@@ -13,7 +13,9 @@ use bootlace_model::view::{
 use jiff::Timestamp;
 
 pub(crate) use self::journal::journal;
-pub(crate) use self::outcomes::{certificates, runs, status, succeeded, undone, verified};
+pub(crate) use self::outcomes::{
+    certificates, runs, status, succeeded, undone, verified, verified_interrupted,
+};
 use crate::outline::{Outline, OutlinedStep};
 
 pub(crate) const RUN: &str = "20261115T120000Z-cluster-beef";
@@ -99,6 +101,7 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
         because: "whoever reads it can sign as the cluster".into(),
         until: Some("hand-over".into()),
         unless: vec![],
+        verify_only: false,
     };
     let mut expects: Vec<ExplainedExpectation> = (0..5).map(key).collect();
     let api = ExplainedExpectation {
@@ -107,6 +110,7 @@ fn explained_step(id: &str, title: &str, built: bool) -> ExplainedStep {
         because: "nothing after this step works without the API".into(),
         until: (id == "prepare-assets").then(|| "hand-over".into()),
         unless: vec!["kubelet.service fails".into()],
+        verify_only: false,
     };
     expects.insert(2, api);
     let (policy, undo) = match id {

@@ -86,11 +86,12 @@ fn write_step(page: &mut Page<'_>, step: &StepStatus, column: usize, verbose: bo
     ));
     let indent = 2 + style.sign_width() + 1;
     if let Some(reason) = &step.reason {
-        page.toned(
-            indent,
-            Tone::Faint,
-            &format!("because {}", one_line(reason)),
-        );
+        let reason = one_line(reason);
+        let words = match step.state {
+            StepStateView::Done => reason,
+            _ => format!("because {reason}"),
+        };
+        page.toned(indent, Tone::Faint, &words);
     }
     if let Some(fault) = &step.error {
         let mut fault = fault.clone();

@@ -74,6 +74,14 @@ fn status() {
 }
 
 #[test]
+fn a_step_that_leaves_something_undone_is_done_and_says_what() {
+    let mut view = samples::succeeded();
+    view.steps[2].id = "clean-assets".into();
+    view.steps[2].reason = Some("the asset folder stays, without its secrets".into());
+    assert_snapshot!(crate::status::text(&view, &Style::plain(), false));
+}
+
+#[test]
 fn times() {
     assert_snapshot!(crate::status::times(&samples::succeeded(), &Style::plain()));
 }
@@ -83,6 +91,12 @@ fn runs() {
     assert_snapshot!(crate::runs::text(&samples::runs(), &Style::plain()));
     let none = bootlace_model::view::RunsView { runs: vec![] };
     assert_snapshot!("runs_none", crate::runs::text(&none, &Style::plain()));
+}
+
+#[test]
+fn verify_of_an_interrupted_run() {
+    let view = samples::verified_interrupted();
+    assert_snapshot!(crate::verify::text(&view, &Style::plain(), false));
 }
 
 #[test]

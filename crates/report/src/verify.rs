@@ -1,12 +1,12 @@
 //! `verify` for people: what holds, and what does not and why that matters.
 
-use bootlace_model::view::{CheckView, VerifyView};
+use bootlace_model::view::{CheckView, RunStateView, VerifyView};
 
 use crate::outline::name_column;
 use crate::page::{Label, Page, pad};
 use crate::style::Style;
 use crate::theme::{Sign, Tone};
-use crate::words::{clean, count, number_of};
+use crate::words::{clean, count};
 
 /// Lays out what was looked at; `verbose` also lists what holds.
 pub fn text(view: &VerifyView, style: &Style, verbose: bool) -> String {
@@ -63,16 +63,49 @@ fn write_check(page: &mut Page<'_>, check: &CheckView) {
 
 fn summary(view: &VerifyView) -> (Tone, &'static str, String) {
     let run = &view.run;
-    let broken = view.checks.iter().filter(|check| !check.ok).count();
-    let all = count(number_of(&view.checks), "check");
+    let unfinished = view.checks.iter().filter(|check| check.unfinished);
+    let unfinished: Vec<&str> = unfinished.map(|check| check.step.as_str()).collect();
+    let looked = view.checks.iter().filter(|check| !check.unfinished);
+    let broken = looked.clone().filter(|check| !check.ok).count();
+    let all = count(looked.count() as u64, "check");
+    if broken > 0 {
+        let verb = if broken == 1 { "does" } else { "do" };
+        let words = format!("{broken} of {all} {verb} not hold any more in run {run}.");
+        return (Tone::Bad, "Drifted", format!("{words}{}", stands(view)));
+    }
+    if !unfinished.is_empty() {
+        let (sign, _) = crate::status::run_state(view.state);
+        let words = format!("run {run} has not finished {}.", unfinished.join(", "));
+        let rest = format!("What is done holds: {all}.");
+        return (
+            sign.tone(),
+            state_word(view.state),
+            format!("{words} {rest}"),
+        );
+    }
     if view.checks.is_empty() {
         let words = format!("no step of run {run} is done.");
         return (Tone::Warn, "Nothing to verify", words);
     }
-    if view.ok {
-        return (Tone::Good, "Verified", format!("{all} of run {run}."));
+    let words = format!("{all} of run {run}.{}", stands(view));
+    (Tone::Good, "Verified", words)
+}
+
+/// Adds where a run stands that has not come to its end.
+fn stands(view: &VerifyView) -> &'static str {
+    match view.state {
+        RunStateView::Interrupted => " The run was interrupted and can go on.",
+        RunStateView::Failed => " The run failed and can go on.",
+        RunStateView::Running => " The run is still going on.",
+        RunStateView::Succeeded | RunStateView::Undone => "",
     }
-    let verb = if broken == 1 { "does" } else { "do" };
-    let words = format!("{broken} of {all} {verb} not hold any more in run {run}.");
-    (Tone::Bad, "Drifted", words)
+}
+
+fn state_word(state: RunStateView) -> &'static str {
+    match state {
+        RunStateView::Interrupted => "Interrupted",
+        RunStateView::Running => "Running",
+        RunStateView::Failed | RunStateView::Succeeded => "Failed",
+        RunStateView::Undone => "Undone",
+    }
 }

@@ -138,12 +138,14 @@ mod tests {
                 Claim::Answers { .. } => "answers",
                 Claim::Running { .. } => "running",
                 Claim::Api(_) => "api",
+                Claim::Service(_) => "service",
+                Claim::Maintained(_) => "maintained",
                 Claim::Images { .. } => "images",
                 Claim::Account { .. } => "account",
                 Claim::All { .. } => "all",
             })
             .collect();
-        assert_eq!(claims.len(), 16, "{claims:?}");
+        assert_eq!(claims.len(), 18, "{claims:?}");
         let asks = SEQUENCE.steps.iter().flat_map(|step| {
             step.asks(&settings)
                 .into_iter()

@@ -16,6 +16,7 @@ use bootlace_model::config::{Paths, Settings};
 use bootlace_model::event::Event;
 use bootlace_model::fault::FaultKind;
 use bootlace_model::path::TargetPath;
+use bootlace_model::view::VerifyView;
 
 struct Nobody;
 
@@ -132,11 +133,24 @@ fn a_step_that_failed_does_not_verify() {
     let mut lab = Lab::new();
     let key = lab.root.path().join("opt/bootlace/tls/sa.key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(!lab.with(|engine| engine.verify().unwrap()).ok);
+    let named = |view: &VerifyView| {
+        let broken = view.checks.iter().filter(|it| !it.ok && !it.unfinished);
+        let whats: Vec<String> = broken.map(|check| check.what.clone()).collect();
+        whats
+    };
+    let before = named(&lab.with(|engine| engine.verify().unwrap()));
+    assert!(
+        before.iter().any(|what| what.contains("sa.key")),
+        "{before:?}"
+    );
     lab.options.replan = true;
-    lab.with(|engine| engine.run()).unwrap_err();
+    let fault = lab.with(|engine| engine.run()).unwrap_err();
+    assert_eq!(fault.hints.len(), 1, "{fault:?}");
+    assert!(fault.hints[0].contains("chmod 600"), "{fault:?}");
+    // That it failed is said beside what is wrong, not instead of it.
     let view = lab.with(|engine| engine.verify().unwrap());
-    assert!(!view.ok, "{view:?}");
+    assert!(view.checks.iter().any(|check| check.unfinished), "{view:?}");
+    assert_eq!(named(&view), before);
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     lab.with(|engine| engine.run()).unwrap();
     assert!(lab.with(|engine| engine.verify().unwrap()).ok);

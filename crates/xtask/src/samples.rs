@@ -13,6 +13,7 @@ pub(crate) fn expectation(what: &str, because: &str) -> ExplainedExpectation {
         because: because.into(),
         until: None,
         unless: vec![],
+        verify_only: false,
     }
 }
 

@@ -1,6 +1,8 @@
 //! `bootlace verify`: does everything that was done still hold?
 
+use bootlace_engine::Ways;
 use bootlace_model::fault::Fault;
+use bootlace_model::view::{RunStateView, VerifyView};
 use bootlace_report::next;
 
 use super::placement;
@@ -27,20 +29,37 @@ pub(crate) fn verify(session: &mut Session, args: &OnRun) -> Result<Ending, Faul
     let limits = limits.map_or(String::new(), |limits| format!("{limits}\n"));
     let text = |style: &_| bootlace_report::verify::text(&view, style, verbose) + &limits;
     console.show(&view, text)?;
-    if view.ok {
-        return Ok(Ending::Done);
-    }
     if console.output() == Output::Text {
-        let line = |command: &str| session.retype.line(command);
-        let hints = if work.engine(&watcher).is_past_return()? {
-            vec![(line("explain"), "tells how each step is done by hand")]
-        } else {
-            vec![
-                (line("plan --replan"), "shows what is missing"),
-                (line("resume --replan"), "puts back what is missing"),
-            ]
-        };
+        let hints = hints(session, &view, work.engine(&watcher).ways()?);
         console.say(&next::text(&hints, console.stderr()));
     }
-    Ok(Ending::DoesNotHold)
+    Ok(if view.ok {
+        Ending::Done
+    } else {
+        Ending::DoesNotHold
+    })
+}
+
+fn hints(session: &Session, view: &VerifyView, ways: Ways) -> Vec<(String, &'static str)> {
+    let hint = |command: &str, does| (session.retype.line(command), does);
+    let has_drifted = view
+        .checks
+        .iter()
+        .any(|check| !check.ok && !check.unfinished);
+    let can_go_on = matches!(view.state, RunStateView::Interrupted | RunStateView::Failed);
+    match (has_drifted, can_go_on) {
+        _ if ways.going_back => vec![hint("undo", "goes on with taking it back")],
+        (true, _) if ways.past_return => {
+            vec![hint("explain", "tells how each step is done by hand")]
+        }
+        (true, _) => vec![
+            hint("plan --replan", "shows what is missing"),
+            hint("resume --replan", "puts back what is missing"),
+        ],
+        (false, true) => vec![
+            hint("resume", "goes on from here"),
+            hint("status", "tells how far the run is"),
+        ],
+        (false, false) => vec![],
+    }
 }

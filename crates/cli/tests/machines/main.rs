@@ -23,4 +23,5 @@ mod restarts;
 mod routes;
 mod snapshot;
 mod taken_away;
+mod user_view;
 mod world;

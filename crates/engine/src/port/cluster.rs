@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bootlace_model::effect::{ApiObject, GivenObject, ObjectId};
 
-use super::HostResult;
+use super::{Asked, HostResult, ServiceRequest};
 
 /// Somebody who can talk to the API of a cluster.
 pub trait Cluster {
@@ -16,7 +16,14 @@ pub trait Cluster {
     /// time is up, what cannot is reported at once; both are in the result, object by object.
     fn apply_objects(&self, request: &ApplyRequest<'_>) -> HostResult<Vec<Applied>>;
     /// Tells for each object whether the API has it, whatever it holds.
-    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>>;
+    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
+        let marks = self.object_marks(request)?.into_iter();
+        Ok(marks.map(|mark| mark.is_some()).collect())
+    }
+    /// Returns the mark of each object, as `expect::mark` makes it; none if the API has it not.
+    fn object_marks(&self, request: &HasRequest<'_>) -> HostResult<Vec<Option<String>>>;
+    /// Asks a service over the cluster's network; that it does not answer is an answer.
+    fn ask_service(&self, request: &ServiceRequest<'_>) -> HostResult<Asked>;
 }
 
 /// How an API is reached, with all contents at hand.

@@ -11,7 +11,7 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::shell::line;
 use bootlace_model::view::CheckView;
 
-use super::{NOT_ASKED, Silent};
+use super::silent::{NOT_ASKED, Silent};
 use crate::access;
 use crate::folders::Folders;
 use crate::history::Deed;
@@ -71,6 +71,7 @@ pub(super) fn checks(
                 ok: false,
                 found,
                 because: "Whether somebody deleted some of them cannot be said.".into(),
+                unfinished: false,
             }]);
         }
     };
@@ -86,6 +87,7 @@ pub(super) fn checks(
             ok,
             found: if ok { "it is there" } else { "it is gone" }.into(),
             because,
+            unfinished: false,
         })
     });
     checks.collect()

@@ -20,7 +20,7 @@ use crate::network::Network;
 use self::line::{Line, ask, is_silence, words};
 use self::messages::{
     ById, Container, ContainerAnswer, ContainerList, Everything, ImageList, ImageReference,
-    Nothing, PodList, PodName, RemoveImage, State,
+    Nothing, PodDetails, PodInDetail, PodList, PodName, RemoveImage, State,
 };
 
 /// How long an answer may take that changes nothing.
@@ -31,6 +31,7 @@ const AT_ONCE: usize = 8;
 const LIST_CONTAINERS: &str = "/runtime.v1.RuntimeService/ListContainers";
 const CONTAINER_STATUS: &str = "/runtime.v1.RuntimeService/ContainerStatus";
 const LIST_PODS: &str = "/runtime.v1.RuntimeService/ListPodSandbox";
+const POD_STATUS: &str = "/runtime.v1.RuntimeService/PodSandboxStatus";
 const STOP_POD: &str = "/runtime.v1.RuntimeService/StopPodSandbox";
 const REMOVE_POD: &str = "/runtime.v1.RuntimeService/RemovePodSandbox";
 const LIST_IMAGES: &str = "/runtime.v1.ImageService/ListImages";
@@ -76,6 +77,12 @@ impl Runtime {
             Ok(list.pods.len())
         };
         self.ask("list the pods of", QUESTION, stop, count)
+    }
+
+    /// Lists a process of each pod that runs, by the order of the runtime.
+    pub(crate) fn pod_processes(&self, stop: &StopHandle) -> HostResult<Vec<u32>> {
+        let found = self.ask("look at the pods of", QUESTION, stop, pod_processes)?;
+        Ok(found.unwrap_or_default())
     }
 
     /// Stops and removes the pods that are there now.
@@ -187,6 +194,33 @@ async fn container(
         state,
         log: status.log,
     }))
+}
+
+async fn pod_processes(channel: Channel) -> Result<Vec<u32>, Status> {
+    let list: PodList = ask(&channel, LIST_PODS, Everything {}).await?;
+    let questions = list.pods.into_iter().map(async |pod| {
+        let in_detail = PodInDetail {
+            id: pod.id,
+            verbose: true,
+        };
+        match ask::<_, PodDetails>(&channel, POD_STATUS, in_detail).await {
+            Err(status) if status.code() == Code::NotFound => Ok(None),
+            details => details.map(|details| process_of(&details)),
+        }
+    });
+    let mut answers = stream::iter(questions).buffered(AT_ONCE);
+    let mut found = Vec::new();
+    while let Some(answer) = answers.next().await {
+        found.extend(answer?);
+    }
+    Ok(found)
+}
+
+/// Reads the process that holds a pod's namespaces; one that has ended has none.
+fn process_of(details: &PodDetails) -> Option<u32> {
+    let notes: serde_json::Value = serde_json::from_str(details.info.get("info")?).ok()?;
+    let process = u32::try_from(notes.get("pid")?.as_u64()?).ok()?;
+    (process > 0).then_some(process)
 }
 
 async fn images(channel: Channel) -> Result<Vec<String>, Status> {

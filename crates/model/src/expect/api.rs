@@ -164,7 +164,7 @@ fn shortened(value: &Value) -> String {
 }
 
 /// Finds a field: `status/conditions/type=Ready/status`.
-fn find<'v>(value: &'v Value, at: &str) -> Option<&'v Value> {
+pub fn find<'v>(value: &'v Value, at: &str) -> Option<&'v Value> {
     let mut here = value;
     for part in at.split('/').filter(|part| !part.is_empty()) {
         // As in JSON pointers: a name that holds a slash, such as an annotation's.

@@ -16,9 +16,13 @@ pub(super) fn of_step(record: &Record, verbose: bool) -> (Sign, String) {
             (Sign::Item, format!("learned {fact} = {value}"))
         }
         Record::FactLearned { fact, .. } => (Sign::Item, format!("learned {fact}")),
-        Record::Verified { evidence, .. } => {
+        Record::Verified {
+            evidence, reason, ..
+        } => {
             let proofs = count(number_of(evidence), "proof");
-            (Sign::Good, format!("verified by {proofs}"))
+            let reason = reason.as_ref();
+            let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
+            (Sign::Good, format!("verified by {proofs}{reason}"))
         }
         Record::Skipped { reason, .. } => (Sign::Skipped, format!("skipped: {reason}")),
         Record::Failed { fault, .. } => (Sign::Bad, format!("failed: {}", fault.message)),

@@ -78,7 +78,8 @@ impl Lines {
                 step,
                 millis,
                 evidence,
-            } => self.done(step, *millis, evidence),
+                reason,
+            } => self.done(step, *millis, evidence, reason.as_deref()),
             Event::StepSkipped { step, reason } => {
                 vec![self.line(Sign::Skipped, step, &format!("skipped: {reason}"))]
             }
@@ -106,11 +107,19 @@ impl Lines {
         }
     }
 
-    fn done(&self, step: &StepId, millis: u64, evidence: &[String]) -> Vec<String> {
+    fn done(
+        &self,
+        step: &StepId,
+        millis: u64,
+        evidence: &[String],
+        reason: Option<&str>,
+    ) -> Vec<String> {
         let effects = self.effects.get(step).copied().unwrap_or_default();
         let took = duration(millis);
         let effects = count(effects, "effect");
-        let mut lines = vec![self.line(Sign::Good, step, &format!("{effects:>12}  {took:>7}"))];
+        let reason = reason.map_or(String::new(), |reason| format!("  {reason}"));
+        let words = format!("{effects:>12}  {took:>7}{reason}");
+        let mut lines = vec![self.line(Sign::Good, step, &words)];
         if self.detail == Detail::Verbose {
             let indent = " ".repeat(self.style.sign_width() + 1);
             let item = self.style.sign(Sign::Item);

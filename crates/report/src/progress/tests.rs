@@ -149,6 +149,16 @@ fn end() -> Vec<(i64, Event)> {
                 step: step(),
                 millis: 3097,
                 evidence: vec!["root-ca.key: mode 0600".into()],
+                reason: None,
+            },
+        ),
+        (
+            3150,
+            Event::StepDone {
+                step: id("clean-assets"),
+                millis: 12,
+                evidence: vec!["ca.key does not exist: nothing is there".into()],
+                reason: Some("the asset folder stays, without its secrets".into()),
             },
         ),
         (

@@ -94,6 +94,7 @@ fn first_step() -> Vec<Record> {
         Record::Verified {
             step: id("prepare-assets"),
             evidence: vec!["root-ca.key: mode 0600".into(), "root-ca.crt: valid".into()],
+            reason: None,
         },
     ]);
     records

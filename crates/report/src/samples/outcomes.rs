@@ -61,11 +61,13 @@ pub(crate) fn verified() -> VerifyView {
         ok,
         found: found.into(),
         because: "whoever reads it can sign as the cluster".into(),
+        unfinished: false,
     };
     VerifyView {
         run: RUN.into(),
         sequence: "cluster".into(),
         ok: false,
+        state: RunStateView::Succeeded,
         checks: vec![
             check(
                 "prepare-assets",
@@ -87,6 +89,19 @@ pub(crate) fn verified() -> VerifyView {
             ),
         ],
     }
+}
+
+/// What `verify` says of a run that was killed in its second step.
+pub(crate) fn verified_interrupted() -> VerifyView {
+    let mut view = verified();
+    view.state = RunStateView::Interrupted;
+    view.checks[0].ok = true;
+    let last = &mut view.checks[2];
+    last.what = "the step is done".into();
+    last.found = "it was interrupted".into();
+    last.because = "What a step has not finished is not checked.".into();
+    (last.ok, last.unfinished) = (false, true);
+    view
 }
 
 pub(crate) fn undone() -> UndoView {

@@ -1,10 +1,15 @@
 //! `wait-version-operator`: the release begins to install itself.
 
+use std::time::Duration;
+
 use bootlace_model::config::Settings;
-use bootlace_model::expect::{Expectation, Field, Wanted};
+use bootlace_model::expect::{
+    Access, Claim, Expectation, Field, MaintainedClaim, Question, ServiceClaim, Vantage, Wanted,
+};
 use bootlace_model::step::{About, UndoPolicy};
 
-use super::live::{api, expect};
+use super::live::{ADMIN, api, expect};
+use crate::assets::machine;
 use crate::expectations::minutes;
 use crate::live_step::{LiveStep, asks_nothing, checks_nothing, only_looks};
 
@@ -50,7 +55,7 @@ oc --kubeconfig KUBECONFIG get clusterversion version",
     expects,
 };
 
-fn expects(_: &Settings) -> Vec<Expectation> {
+fn expects(settings: &Settings) -> Vec<Expectation> {
     let deployment = "/apis/apps/v1/namespaces/bootlace-system/deployments/version-operator";
     let available = Field::is("status/conditions/type=Available/status", "True");
     // One that shall have no pod at all counts as available.
@@ -75,8 +80,65 @@ fn expects(_: &Settings) -> Vec<Expectation> {
         accepted,
     );
     let idle = "An operator that has not read what it shall install installs nothing.";
-    vec![
+    let mut expectations = vec![
         expect(runs, minutes(20), because),
         expect(accepts, minutes(10), idle),
-    ]
+        Expectation::now(installed(version), REPAIRED)
+            .within(minutes(2))
+            .by_verify(),
+    ];
+    expectations.extend(services(settings));
+    expectations
+}
+
+const REPAIRED: &str = "The version operator restores deleted and changed objects within 30 s; \
+                        what it cannot restore is in the status of ClusterVersion version.";
+
+/// Compares the objects of the release with what the operator last left.
+fn installed(version: &str) -> Claim {
+    Claim::Maintained(MaintainedClaim {
+        what: "the objects of the release exist and are unchanged".into(),
+        access: Access::Kubeconfig(machine(ADMIN)),
+        path: version.into(),
+        list_at: "status/objects",
+        progress_at: "status/conditions/type=Progressing/message",
+    })
+}
+
+/// Asks the cluster's own services, as programs on the machine and in pods do.
+fn services(settings: &Settings) -> impl Iterator<Item = Expectation> {
+    let domain = &settings.cluster.network.cluster_domain;
+    let api = (
+        "default/services/kubernetes",
+        Question::Identity {
+            port: 443,
+            authority: machine("etc/kubernetes/pki/ca.crt"),
+        },
+        "the API server's Service answers",
+        "Pods reach the API server, and the API server its webhooks, through Services.",
+    );
+    let dns = (
+        "kube-system/services/kube-dns",
+        Question::Name(format!("kubernetes.default.svc.{domain}")),
+        "the cluster DNS answers",
+        "Programs find Services by name.",
+    );
+    let vantages = [(Vantage::Machine, "this machine"), (Vantage::Pod, "a pod")];
+    [api, dns]
+        .into_iter()
+        .flat_map(move |(path, question, what, because)| {
+            vantages.map(|(from, place)| {
+                let claim = Claim::Service(ServiceClaim {
+                    what: format!("{what} from {place}"),
+                    access: Access::Kubeconfig(machine(ADMIN)),
+                    path: format!("/api/v1/namespaces/{path}"),
+                    address_at: "spec/clusterIP",
+                    from,
+                    question: question.clone(),
+                });
+                Expectation::now(claim, because)
+                    .within(Duration::from_secs(30))
+                    .by_verify()
+            })
+        })
 }

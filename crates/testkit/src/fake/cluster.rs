@@ -13,7 +13,10 @@ mod trust;
 
 use std::time::Duration;
 
-use bootlace_engine::port::{ApiAnswer, ApiRequest, Credentials, HostError, HostResult};
+use bootlace_engine::port::{
+    ApiAnswer, ApiRequest, Asked, Credentials, HostError, HostResult, ServiceQuestion,
+    ServiceRequest,
+};
 
 use super::running::{Ailment, Component};
 use super::state::State;
@@ -38,6 +41,22 @@ impl State {
             post: request.post,
         };
         Ok((route.answer)(self, &question))
+    }
+
+    /// Answers for a service: all of them do while the control plane runs and nothing ails them.
+    pub(super) fn ask_service(&mut self, request: &ServiceRequest<'_>) -> Asked {
+        let dead = |ailment: &Ailment| match ailment {
+            Ailment::ServicesDead { from } if *from == request.from => Some(()),
+            _ => None,
+        };
+        if self.running.ailing(dead).is_some() {
+            self.pass_time(request.within);
+            return Asked::Failed("no answer came in time".into());
+        }
+        match request.question {
+            ServiceQuestion::Identity { .. } => Asked::Answered("it is who it says".into()),
+            ServiceQuestion::Name(name) => Asked::Answered(format!("{name} is 10.96.0.1")),
+        }
     }
 
     /// Lets somebody wait in vain, if the API is to say nothing.

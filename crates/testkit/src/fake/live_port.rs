@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bootlace_engine::port::{
-    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, ContainerStatus, HasRequest, HostError,
-    HostResult, Machine, UnitActivity,
+    ApiAnswer, ApiRequest, Applied, ApplyRequest, Asked, Cluster, ContainerStatus, HasRequest,
+    HostError, HostResult, Machine, ServiceRequest, UnitActivity,
 };
 use bootlace_model::effect::{Product, UnitName};
 use bootlace_model::ids::Digest;
@@ -180,13 +180,23 @@ impl Cluster for FakeHost {
         })
     }
 
-    fn has_objects(&self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
+    fn ask_service(&self, request: &ServiceRequest<'_>) -> HostResult<Asked> {
+        let what = request.address.to_string();
+        self.act(OperationKind::Ask, &what, |state, pass| {
+            if pass.is_partial() {
+                return Err(HostError::Crashed);
+            }
+            Ok(state.ask_service(request))
+        })
+    }
+
+    fn object_marks(&self, request: &HasRequest<'_>) -> HostResult<Vec<Option<String>>> {
         let what = format!("{} objects", request.objects.len());
         self.act(OperationKind::Ask, &what, |state, pass| {
             if pass.is_partial() {
                 return Err(HostError::Crashed);
             }
-            state.has(request)
+            state.marks(request)
         })
     }
 }

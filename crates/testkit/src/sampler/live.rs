@@ -9,7 +9,9 @@ use bootlace_model::effect::{
     Anew, ApplyObjects, Await, Body, Effect, Given, GivenObject, ImportImages, Product, StartUnit,
     UnitState, Via,
 };
-use bootlace_model::expect::{Claim, Expectation, Field, Wanted};
+use bootlace_model::expect::{
+    Access, Claim, Expectation, Field, MaintainedClaim, Question, ServiceClaim, Vantage, Wanted,
+};
 use bootlace_model::ids::Digest;
 use bootlace_model::step::{About, Decision, PlanError};
 
@@ -159,9 +161,37 @@ pub(super) const APPLY: SampleStep = SampleStep {
         let members = Field::new("members", Wanted::Length(1));
         let members = etcd("/v3/cluster/member/list", vec![members]);
         let expect = |claim| Expectation::now(claim, "others read it").within(A_WHILE);
-        vec![expect(sample), expect(members)]
+        vec![
+            expect(sample),
+            expect(members),
+            expect(dns()).by_verify(),
+            expect(Claim::Maintained(kept())).by_verify(),
+        ]
     },
 };
+
+/// A name that pods look up.
+fn dns() -> Claim {
+    Claim::Service(ServiceClaim {
+        what: "pods find each other by name".into(),
+        access: Access::Kubeconfig(at(KUBECONFIG)),
+        path: "/api/v1/namespaces/default/services/kubernetes".into(),
+        address_at: "spec/clusterIP",
+        from: Vantage::Pod,
+        question: Question::Name("one.sampler".into()),
+    })
+}
+
+/// Objects that something lists; here an object without a list's entries.
+fn kept() -> MaintainedClaim {
+    MaintainedClaim {
+        what: "what the sample lists exists".into(),
+        access: Access::Kubeconfig(at(KUBECONFIG)),
+        path: "/apis/sampler.example/v1/samples/one".into(),
+        list_at: "spec/kept",
+        progress_at: "spec/number",
+    }
+}
 
 fn lasting() -> Given {
     let objects = objects().into_iter();

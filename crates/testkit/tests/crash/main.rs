@@ -6,6 +6,7 @@
 mod clock;
 mod failures;
 mod interleavings;
+mod interrupted;
 mod reset;
 mod resume;
 mod twice;

@@ -14,6 +14,7 @@ mod given;
 mod images;
 mod products;
 mod replan;
+mod services;
 mod side_by_side;
 mod single;
 mod symptoms;

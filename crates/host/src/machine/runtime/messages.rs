@@ -87,6 +87,22 @@ pub(super) struct Pod {
     pub(super) name: Option<PodName>,
 }
 
+/// Asks for all that is known of a pod.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub(super) struct PodInDetail {
+    #[prost(string, tag = "1")]
+    pub(super) id: String,
+    #[prost(bool, tag = "2")]
+    pub(super) verbose: bool,
+}
+
+/// What is known of a pod: the runtime's own notes, as JSON.
+#[derive(Clone, PartialEq, Eq, prost::Message)]
+pub(super) struct PodDetails {
+    #[prost(map = "string, string", tag = "2")]
+    pub(super) info: std::collections::HashMap<String, String>,
+}
+
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub(super) struct PodName {
     #[prost(string, tag = "1")]

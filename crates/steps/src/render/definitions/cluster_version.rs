@@ -88,6 +88,17 @@ fn status() -> Value {
             "completionTime": {"type": "string", "format": "date-time", "nullable": true},
         },
     });
+    let maintained = json!({
+        "type": "object",
+        "required": ["apiVersion", "kind", "name", "mark"],
+        "properties": {
+            "apiVersion": text("Group and version."),
+            "kind": text("The kind."),
+            "namespace": text("The namespace; none if it is in none."),
+            "name": text("The name."),
+            "mark": text("Changes as soon as somebody changes the object."),
+        },
+    });
     object(
         "What is.",
         &json!({
@@ -100,6 +111,7 @@ fn status() -> Value {
                 "applied": number("How many are applied."),
                 "level": number("The run level that is worked on, or the last one."),
             })),
+            "objects": list("The release's objects, as they were when it was last complete.", &maintained),
         }),
     )
 }

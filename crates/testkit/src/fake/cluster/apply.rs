@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bootlace_engine::port::{Applied, ApplyRequest, HasRequest, HostResult};
 use bootlace_model::effect::{ApiObject, ObjectId};
+use bootlace_model::expect::mark;
 use serde_json::Value;
 
 use super::super::running::{Ailment, Component};
@@ -53,13 +54,16 @@ impl State {
         Ok(applied)
     }
 
-    /// Tells which objects are there.
-    pub(in super::super) fn has(&mut self, request: &HasRequest<'_>) -> HostResult<Vec<bool>> {
+    /// Returns the marks of objects that are there.
+    pub(in super::super) fn marks(
+        &mut self,
+        request: &HasRequest<'_>,
+    ) -> HostResult<Vec<Option<String>>> {
         self.keep_silent(request.credentials, request.within)?;
         self.reach_api(request.credentials)?;
         let objects = self.objects();
-        let has = |id: &ObjectId| objects.contains_key(&key(id));
-        Ok(request.objects.iter().map(|one| has(&one.id)).collect())
+        let marked = |id: &ObjectId| objects.get(&key(id)).map(mark);
+        Ok(request.objects.iter().map(|one| marked(&one.id)).collect())
     }
 
     /// Creates an object; returns the status and the reason if it is refused.

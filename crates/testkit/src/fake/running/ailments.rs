@@ -42,6 +42,11 @@ pub enum Ailment {
     ApiNeverReady,
     /// The API takes every question and answers none.
     ApiSilent,
+    /// No service of the cluster answers.
+    ServicesDead {
+        /// From where.
+        from: bootlace_model::expect::Vantage,
+    },
     /// The API's certificate cannot be trusted.
     ApiUntrusted {
         /// Why.

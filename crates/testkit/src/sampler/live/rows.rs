@@ -64,7 +64,7 @@ pub(super) fn objects() -> Vec<ApiObject> {
     let group = "sampler.example";
     let objects = [
         json!({"apiVersion": "sampler.example/v1", "kind": "Sample",
-            "metadata": {"name": "one"}, "spec": {"number": 1}}),
+            "metadata": {"name": "one"}, "spec": {"number": 1, "kept": []}}),
         json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": namespaced("app"),
             "spec": {"replicas": 2, "template": {"metadata": {"labels": {"app": "app"}}}}}),
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": namespaced("config"),
