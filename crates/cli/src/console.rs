@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::args::{self, Color, Globals, Output};
 use crate::environment;
+use crate::rooted::Rooted;
 
 /// Both streams, and how people want them.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Console {
     stderr: Style,
     progress: Options,
     closed: Cell<bool>,
+    /// Where paths on the target lie on this computer.
+    pub(crate) rooted: Arc<Rooted>,
 }
 
 impl Console {
@@ -60,6 +63,7 @@ impl Console {
                 style,
             },
             closed: Cell::new(false),
+            rooted: Arc::default(),
         }
     }
 
@@ -100,7 +104,7 @@ impl Console {
         text: impl FnOnce(&Style) -> String,
     ) -> Result<(), Fault> {
         let text = match self.output {
-            Output::Text => text(&self.stdout),
+            Output::Text => self.rooted.text(&text(&self.stdout)),
             Output::Json => bootlace_report::output::json(view)?,
             Output::Yaml => bootlace_report::output::yaml(view)?,
         };
@@ -132,13 +136,14 @@ impl Console {
     /// Says something that is not data, unless only failures are wanted or a program listens.
     pub(crate) fn say(&self, text: &str) {
         if !self.is_quiet() && self.progress.mode != Mode::Json {
-            print_stderr(text);
+            print_stderr(&self.rooted.text(text));
         }
     }
 
     /// Says what went wrong.
     pub(crate) fn fault(&self, fault: &Fault) {
-        print_stderr(&fault_text(fault, self.output, &self.stderr));
+        let fault = self.rooted.fault(fault);
+        print_stderr(&fault_text(&fault, self.output, &self.stderr));
     }
 }
 

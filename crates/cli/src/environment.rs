@@ -10,6 +10,11 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).and_then(|value| value.into_string().ok())
 }
 
+/// Returns the words of the command line that are text.
+pub(crate) fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().filter_map(|word| word.into_string().ok())
+}
+
 /// Describes where stdout goes.
 pub(crate) fn of_stdout() -> Surroundings {
     let stdout = std::io::stdout();

@@ -12,6 +12,7 @@ mod ignition_file;
 mod observer;
 mod paths;
 mod retype;
+mod rooted;
 mod session;
 mod wire;
 

@@ -1,7 +1,7 @@
 //! Watches a run: shows its events, and asks before each step of a paused one.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bootlace_engine::Observer;
@@ -15,6 +15,7 @@ use bootlace_report::progress::Progress;
 use bootlace_report::style::Style;
 
 use crate::console::{Console, print_stderr};
+use crate::rooted::Rooted;
 
 /// How often a question looks whether the process was asked to stop.
 const BEAT: Duration = Duration::from_millis(100);
@@ -26,6 +27,7 @@ pub(crate) struct Watcher<'a> {
     outline: Outline,
     style: Style,
     verbose: bool,
+    rooted: Arc<Rooted>,
     answers: OnceLock<Mutex<Receiver<Option<String>>>>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> Watcher<'a> {
             outline: Outline::of(sequence),
             style: *console.stderr(),
             verbose: console.is_verbose(),
+            rooted: Arc::clone(&console.rooted),
             answers: OnceLock::new(),
         }
     }
@@ -88,7 +91,10 @@ fn read_lines() -> Receiver<Option<String>> {
 
 impl Observer for Watcher<'_> {
     fn on(&self, event: &Event) {
-        self.progress.on(event);
+        match self.rooted.value(event) {
+            Some(event) => self.progress.on(&event),
+            None => self.progress.on(event),
+        }
     }
 
     fn may_start(&self, step: &ExplainedStep, plan: &PlannedStep) -> bool {
@@ -96,7 +102,8 @@ impl Observer for Watcher<'_> {
             let why = bootlace_report::explain::step_text(step, &self.outline, &self.style);
             let exact = plan::step_text(plan, &self.outline, &self.style, self.verbose);
             let question = "Enter runs this step, q stops here: ";
-            print_stderr(&format!("\n{why}\nNow, and exactly:\n{exact}\n{question}"));
+            let text = format!("\n{why}\nNow, and exactly:\n{exact}\n{question}");
+            print_stderr(&self.rooted.text(&text));
             let answer = self.ask();
             let goes = answer.as_deref().is_some_and(goes_on);
             if answer.is_none_or(|line| !line.ends_with('\n')) {

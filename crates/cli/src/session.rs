@@ -1,5 +1,7 @@
 //! What one call of the program knows: its flags, its console, and the way to an engine.
 
+use std::sync::Arc;
+
 use bootlace_engine::{Engine, Observer, Options};
 use bootlace_host::RealHost;
 use bootlace_model::config::{self, Settings};
@@ -10,9 +12,11 @@ use bootlace_model::step::Sequence;
 use crate::args::{Globals, OnRun, Steps};
 use crate::config_files::{self, ConfigFile};
 use crate::console::Console;
+use crate::environment;
 use crate::ignition_file;
 use crate::paths::Places;
 use crate::retype::Retype;
+use crate::rooted::Rooted;
 use crate::wire;
 
 /// One call of the program.
@@ -48,8 +52,13 @@ impl Work {
 impl Session {
     /// Begins.
     pub(crate) fn new(globals: Globals) -> Self {
+        let mut console = Console::new(&globals);
+        // Flags that cannot be used are told of as soon as a command needs them.
+        if let Ok(places) = Places::new(&globals) {
+            console.rooted = Arc::new(Rooted::new(&places, environment::words()));
+        }
         Self {
-            console: Console::new(&globals),
+            console,
             retype: Retype::new(&globals),
             globals,
         }
@@ -65,7 +74,13 @@ impl Session {
         } else {
             self.settings(&places)?
         };
-        let host = wire::host(&places, &places.inputs(&settings)?);
+        let inputs = places.inputs(&settings)?;
+        let mut rooted = Rooted::new(&places, environment::words());
+        for input in &inputs {
+            rooted.keep(&input.source);
+        }
+        self.console.rooted = Arc::new(rooted);
+        let host = wire::host(&places, &inputs);
         Ok(Work {
             host,
             sequence,

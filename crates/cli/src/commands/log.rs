@@ -26,7 +26,7 @@ pub(crate) fn log(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> 
         }
     });
     if console.output() == Output::Text {
-        console.write(&text.finish())?;
+        console.write(&console.rooted.text(&text.finish()))?;
     }
     written?;
     read?;
@@ -35,7 +35,7 @@ pub(crate) fn log(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> 
 
 fn write(console: &Console, text: &mut LogText<'_>, raw: &str, line: &Line) -> Result<(), Fault> {
     match console.output() {
-        Output::Text => console.write(&text.push(raw, line)),
+        Output::Text => console.write(&console.rooted.text(&text.push(raw, line))),
         Output::Json => console.write(&format!("{}\n", raw.trim_end())),
         Output::Yaml => {
             let value: serde_json::Value = serde_json::from_str(raw)

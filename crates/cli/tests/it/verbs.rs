@@ -5,3 +5,4 @@ mod journey;
 mod pause;
 mod pki;
 mod places;
+mod rooted;

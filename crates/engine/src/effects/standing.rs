@@ -247,16 +247,17 @@ fn key_standing(contents: &Contents<'_>, make: &MakeKey) -> Result<Standing, Fau
         Some((_, Stat::File { mode, .. })) => mode,
         Some(_) => return Ok(in_the_way(&make.path, "a key")),
     };
-    let mut problems = open_to_others(mode);
+    let open = open_to_others(&make.path, mode);
+    let mut problems = vec![];
     if let Some(key) = contents.key(&make.path)?
         && let Err(error) = contents.folders.host().public_key(&key)
     {
         problems.push(error.to_string());
     }
-    Ok(if problems.is_empty() {
-        Standing::AlreadySo
-    } else {
-        Standing::Conflict(unfit(&make.path, "key", problems))
+    Ok(match open {
+        _ if !problems.is_empty() => Standing::Conflict(unfit(&make.path, "key", problems)),
+        Some(fault) => Standing::Conflict(fault),
+        None => Standing::AlreadySo,
     })
 }
 
@@ -267,7 +268,8 @@ fn token_standing(contents: &Contents<'_>, make: &MakeToken) -> Result<Standing,
         Some((_, Stat::File { mode, .. })) => mode,
         Some(_) => return Ok(in_the_way(&make.path, "a token")),
     };
-    let mut problems = open_to_others(mode);
+    let open = open_to_others(&make.path, mode);
+    let mut problems = vec![];
     match token::expiry(&contents.must_read(&make.path)?) {
         Err(why) => problems.push(why.to_owned()),
         Ok(expires) if expires <= contents.folders.host().now() => {
@@ -275,23 +277,27 @@ fn token_standing(contents: &Contents<'_>, make: &MakeToken) -> Result<Standing,
         }
         Ok(_) => {}
     }
-    Ok(if problems.is_empty() {
-        Standing::AlreadySo
-    } else {
-        Standing::Conflict(unfit(&make.path, "token", problems))
+    Ok(match open {
+        _ if !problems.is_empty() => Standing::Conflict(unfit(&make.path, "token", problems)),
+        Some(fault) => Standing::Conflict(fault),
+        None => Standing::AlreadySo,
     })
 }
 
-/// Says that others may read a secret, if they may.
-fn open_to_others(mode: u32) -> Vec<String> {
-    let mut problems = Vec::new();
-    if mode & 0o077 != 0 {
-        let mode = bootlace_model::shell::mode(mode);
-        problems.push(format!(
-            "others may read it (mode {mode}); `chmod 600` it, or make a new one"
-        ));
+/// Says that others may read a secret, if they may. The secret itself may be a good one.
+fn open_to_others(path: &TargetPath, mode: u32) -> Option<Fault> {
+    if mode & 0o077 == 0 {
+        return None;
     }
-    problems
+    let mode = bootlace_model::shell::mode(mode);
+    let message = format!("others may read or change the secret {path}: its mode is {mode}");
+    let chmod = bootlace_model::shell::line(["chmod", "600", path.as_str()]);
+    Some(
+        Fault::bad_input(message)
+            .in_file(path.as_str())
+            .because("A secret that others can read may be known to them already.")
+            .hint(format!("`{chmod}` leaves it to its owner alone")),
+    )
 }
 
 pub(super) fn unfit(path: &TargetPath, what: &str, problems: Vec<String>) -> Fault {
@@ -302,7 +308,7 @@ pub(super) fn unfit(path: &TargetPath, what: &str, problems: Vec<String>) -> Fau
     .in_file(path.as_str())
     .because("What is there is kept if it fits, and overwritten only if this run wrote it so.")
     .hint(format!(
-        "put one there that fits, or remove {path} and a new one is made"
+        "put one there that fits, or move {path} away and a new one is made"
     ));
     fault.details = if problems.len() > 1 { problems } else { vec![] };
     fault
