@@ -193,9 +193,12 @@ Asks first if `up` is still running, unless --yes is given.")]
     Supervise(Supervise),
     /// Tell where a run stands
     #[command(after_help = "\
-Example:
+Without a sequence it means the only run there is.
+
+Examples:
+  bootlace status --root /tmp/demo
   bootlace status cluster --root /tmp/demo -v")]
-    Status(OnRun),
+    Status(crate::commands::Status),
     /// Read a run's journal
     #[command(after_help = "\
 Examples:
@@ -309,7 +312,7 @@ pub(crate) struct Given {
     pub(crate) ignition: Option<PathBuf>,
 }
 
-/// `verify`, `status` and `log`.
+/// `verify` and `log`.
 #[derive(Debug, Args)]
 pub(crate) struct OnRun {
     #[command(flatten)]

@@ -28,6 +28,7 @@ pub(crate) use assets::Assets;
 pub(crate) use ignition::{Ignition, read_ignition};
 pub(crate) use node_network::NodeNetwork;
 pub(crate) use serve::Serve;
+pub(crate) use status::Status;
 pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
@@ -51,7 +52,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Down(args)) => up::down(session, &args),
         Some(Command::Forward(args)) => up::forward(&args),
         Some(Command::Supervise(args)) => supervise::supervise(session, &args),
-        Some(Command::Status(args)) => status::status(session, &args),
+        Some(Command::Status(args)) => status::status(session, args),
         Some(Command::Log(args)) => log::log(session, &args),
         Some(Command::Runs) => runs::runs(session),
         Some(Command::Render(args)) => render::render(session, &args),

@@ -1,17 +1,59 @@
 //! `bootlace status`: where a run stands.
 
 use bootlace_engine::Ways;
-use bootlace_model::fault::Fault;
-use bootlace_model::view::RunStateView;
+use bootlace_model::fault::{Fault, FaultKind};
+use bootlace_model::view::{RunStateView, RunSummary};
 use bootlace_report::next;
+use clap::Args;
 
-use crate::args::{OnRun, Output};
+use crate::args::{OnRun, Output, Steps};
 use crate::error::Ending;
 use crate::observer::Unobserved;
+use crate::paths::Places;
 use crate::session::Session;
+use crate::wire;
 
-pub(crate) fn status(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> {
-    let work = session.by_journal(args)?;
+/// `status`.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// The sequence of steps: cluster or ignition [default: that of the only run]
+    #[arg(value_name = "SEQUENCE")]
+    sequence: Option<String>,
+    /// The first step
+    #[arg(long, value_name = "STEP")]
+    from: Option<String>,
+    /// The last step
+    #[arg(long, value_name = "STEP")]
+    to: Option<String>,
+    /// The only step
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["from", "to"])]
+    only: Option<String>,
+    /// Which run [default: the newest of the sequence]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+}
+
+impl Status {
+    /// Says of which run of which sequence.
+    fn on(self, sequence: String) -> OnRun {
+        OnRun {
+            steps: Steps {
+                sequence,
+                from: self.from,
+                to: self.to,
+                only: self.only,
+            },
+            run: self.run,
+        }
+    }
+}
+
+pub(crate) fn status(session: &mut Session, args: Status) -> Result<Ending, Fault> {
+    let sequence = match (&args.sequence, &args.run) {
+        (Some(sequence), _) => sequence.clone(),
+        (None, run) => sequence_of_run(session, run.as_deref())?,
+    };
+    let work = session.by_journal(&args.on(sequence))?;
     let engine = work.engine(&Unobserved);
     let view = engine.status()?;
     let console = &session.console;
@@ -23,6 +65,33 @@ pub(crate) fn status(session: &mut Session, args: &OnRun) -> Result<Ending, Faul
         console.say(&next::text(&hints, console.stderr()));
     }
     Ok(Ending::Done)
+}
+
+/// Finds the sequence of the run that is meant: the one that is named, else the only one.
+fn sequence_of_run(session: &Session, named: Option<&str>) -> Result<String, Fault> {
+    let places = Places::new(&session.globals)?;
+    let host = wire::host(&places, &[]);
+    let runs = bootlace_engine::runs(&host, &places.paths.state, wire::sequences())?.runs;
+    let is_meant = |run: &&RunSummary| named.is_none_or(|named| run.run == named);
+    let meant: Vec<&RunSummary> = runs.iter().filter(is_meant).collect();
+    match (meant.as_slice(), named) {
+        ([only], _) => Ok(only.sequence.clone()),
+        ([], Some(named)) => {
+            let message = format!("there is no run {named}");
+            Err(Fault::new(FaultKind::Preflight, message).hint("`bootlace runs` lists the runs"))
+        }
+        ([], None) => Err(Fault::new(FaultKind::Preflight, "there is no run yet")
+            .in_file(places.paths.state.as_str())
+            .hint("`bootlace run cluster` begins one")),
+        (several, _) => {
+            let message = format!("there are {} runs, and none is named", several.len());
+            let fault = Fault::new(FaultKind::Usage, message)
+                .hint("`bootlace status SEQUENCE` shows the newest run of a sequence");
+            Err(several.iter().fold(fault, |fault, run| {
+                fault.hint(format!("`bootlace status --run {}`", run.run))
+            }))
+        }
+    }
 }
 
 fn hints(session: &Session, state: RunStateView, ways: Ways) -> Vec<(String, &'static str)> {

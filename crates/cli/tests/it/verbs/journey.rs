@@ -106,6 +106,15 @@ fn without_a_run_there_is_nothing_to_tell() {
 }
 
 #[test]
+fn status_without_a_sequence_means_the_only_run() {
+    let place = ran();
+    assert_eq!(place.call("status"), place.call("status cluster"));
+    place.call("undo cluster");
+    place.call("run cluster --to prepare-assets");
+    assert_snapshot!("status_of_several_runs", place.call("status"));
+}
+
+#[test]
 fn the_journal_is_told() {
     let place = Place::with_config();
     assert_eq!(
