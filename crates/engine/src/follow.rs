@@ -146,7 +146,11 @@ impl<'a> Follower<'a> {
                     latest: pending.effect.target,
                 }
             }
-            Record::Verified { step, evidence } => {
+            Record::Verified {
+                step,
+                evidence,
+                reason,
+            } => {
                 self.steps_done += 1;
                 let started = self.state.steps.get(&step).map_or(at, |step| step.started);
                 let millis = millis_between(started, at);
@@ -154,6 +158,7 @@ impl<'a> Follower<'a> {
                     step,
                     millis,
                     evidence,
+                    reason,
                 }
             }
             Record::Skipped { step, reason } => Event::StepSkipped { step, reason },

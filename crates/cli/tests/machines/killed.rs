@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bootlace_testkit::crash::Sample;
 use bootlace_testkit::follow::{Journal, Seen};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{CALL, Node, World};
@@ -41,8 +42,11 @@ fn kill_in(node: &Node, verb: &str, step: &str, moment: &str) -> Seen {
         std::thread::sleep(LOOKS);
     }
     if let Some(bootlace) = inner(child.id()) {
-        // It may have ended by itself in the meantime.
-        drop(kill_process(bootlace, Signal::KILL));
+        match kill_process(bootlace, Signal::KILL) {
+            // It may have ended by itself in the meantime.
+            Ok(()) | Err(Errno::SRCH) => {}
+            Err(error) => unreachable!("cannot kill bootlace: {error}"),
+        }
     }
     child.wait().unwrap();
     journal.read_on(&id, &mut seen).unwrap();
