@@ -72,6 +72,7 @@ lints: tools
 	$(XTASK) schemas --check
 	$(XTASK) reference --check
 	$(XTASK) scripts --check
+	$(XTASK) figures --check
 
 # The runner goes on after failures and sums up; it calls `make lints` and `make lab` itself.
 test: tools ## Every test, slow ones included, with the release binary
