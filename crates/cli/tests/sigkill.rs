@@ -102,6 +102,7 @@ fn image_references() -> String {
         "kube-scheduler",
         "etcd",
         "pause",
+        "bootlace",
     ];
     let tags: Vec<String> = names
         .iter()
