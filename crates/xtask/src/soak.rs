@@ -97,9 +97,9 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "faults",
-        about: "control planes that cannot start, and components that die during hand-over",
+        about: "control planes that cannot start",
         target: &["--test", "machines"],
-        tests: &["faults::started", "faults::dying"],
+        tests: &["faults::started"],
     },
 ];
 
