@@ -53,8 +53,6 @@ fn cut_when_it_runs(node: &Node) {
     node.wait("the API answers again", COMES_BACK, Node::is_ready);
     let kept = node.kubectl(&["get", "configmap", "kept", "-o", "jsonpath={.data.key}"]);
     assert_eq!(kept, "value");
-    node.wait("nothing has drifted", COMES_BACK, |node| {
-        node.bootlace(&["verify", "cluster"]).code == 0
-    });
+    node.becomes_verified("a power cut", COMES_BACK);
     node.ends_with(0, &["run", "cluster"]);
 }

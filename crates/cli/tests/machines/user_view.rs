@@ -74,7 +74,8 @@ fn is_about(check: &Value, what: &str) -> bool {
 /// Returns what was found instead.
 fn of(broken: &[Value], what: &str) -> String {
     let check = broken.iter().find(|check| is_about(check, what));
-    let check = check.unwrap_or_else(|| panic!("{what} holds, though it cannot: {broken:#?}"));
+    let check =
+        check.unwrap_or_else(|| unreachable!("{what} holds, though it cannot: {broken:#?}"));
     check["found"].as_str().unwrap().to_owned()
 }
 

@@ -225,6 +225,23 @@ impl Node {
             .unwrap_or_default()
     }
 
+    /// Waits until `verify` finds nothing wrong.
+    pub(crate) fn becomes_verified(&self, after: &str, within: Duration) {
+        let began = Instant::now();
+        loop {
+            let verified = self.bootlace(&["verify", "cluster"]);
+            if verified.code == 0 {
+                return;
+            }
+            let said = format!("{}{}", verified.stdout, verified.stderr);
+            assert!(
+                began.elapsed() < within,
+                "{after}: not within {within:?}: {said}"
+            );
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// Waits until something is so.
     pub(crate) fn wait(&self, what: &str, within: Duration, mut so: impl FnMut(&Self) -> bool) {
         let began = Instant::now();

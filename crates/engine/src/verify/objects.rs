@@ -100,7 +100,7 @@ fn ask(
     silent: &mut Silent,
 ) -> Result<Result<Vec<bool>, String>, Fault> {
     let access = Access::Kubeconfig(given.kubeconfig.clone());
-    if silent.0.contains(&access) {
+    if silent.accesses.contains(&access) {
         return Ok(Err(NOT_ASKED.into()));
     }
     let credentials = match access::credentials(host, &access) {

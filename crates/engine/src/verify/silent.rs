@@ -15,7 +15,11 @@ pub(super) const NOT_ASKED: &str = "not asked: it did not answer a moment ago";
 
 /// The ways to APIs that do not answer. One silence is enough: twenty of them would take minutes.
 #[derive(Debug, Default)]
-pub(super) struct Silent(pub(super) Vec<Access>);
+pub(super) struct Silent {
+    pub(super) accesses: Vec<Access>,
+    /// Until when what does not hold is looked at again, by the steady clock.
+    pub(super) settled_by: Option<Duration>,
+}
 
 impl Silent {
     /// Looks whether a claim holds, unless the API that it asks is known to be silent.
@@ -23,7 +27,7 @@ impl Silent {
         let Some(access) = claim.access() else {
             return claims::evaluate(host, claim);
         };
-        if self.0.contains(access) {
+        if self.accesses.contains(access) {
             return Ok(Finding {
                 holds: false,
                 found: NOT_ASKED.into(),
@@ -43,7 +47,7 @@ impl Silent {
     pub(super) fn note(&mut self, host: &dyn Host, access: &Access, began: Duration) {
         let took = host.steady().saturating_sub(began);
         if took >= SILENCE {
-            self.0.push(access.clone());
+            self.accesses.push(access.clone());
         }
     }
 }
