@@ -96,6 +96,12 @@ pub(crate) const PARTS: &[Part] = &[
         tests: &["power::"],
     },
     Part {
+        name: "restarts",
+        about: "every part of a cluster restarted, a reboot, and Services asked after each",
+        target: &["--test", "machines"],
+        tests: &["restarts::", "routes::"],
+    },
+    Part {
         name: "faults",
         about: "control planes that cannot start",
         target: &["--test", "machines"],

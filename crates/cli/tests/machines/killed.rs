@@ -10,8 +10,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{CALL, Node, World};
 
-/// Steps that wait for others, and so last long enough to be killed inside them for certain.
-const LASTING: [&str; 3] = ["start-control-plane", "wait-masters", "hand-over"];
+/// The step that waits longest, so that a kill is inside it for certain.
+const LASTING: [&str; 1] = ["start-control-plane"];
 /// How many of the other steps are tried without a soak.
 const TRIED: u64 = 2;
 /// How long it may take until all that a cluster has is seen to be well.
@@ -150,10 +150,7 @@ pub(crate) fn goes_on(node: &Node, after: &str) {
     assert_eq!(node.status()["state"], "succeeded", "after {after}");
     node.becomes_ready();
     // A probe may come too late on a computer that is busy, and then be right again.
-    let holds = format!("all holds after {after}");
-    node.wait(&holds, SETTLES, |node| {
-        node.bootlace(&["verify", "cluster"]).code == 0
-    });
+    node.becomes_verified(after, SETTLES);
     let pods = node.kubectl(&[
         "-n",
         "kube-system",

@@ -7,7 +7,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::print_stdout,
     reason = "a test drives the program from outside, and may fail loudly"
 )]
 
