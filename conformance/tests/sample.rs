@@ -1,6 +1,6 @@
 //! A sample of the conformance specs on a cluster of `up`, and whether the tables fit the specs.
 
-#![expect(clippy::print_stderr, reason = "a test tells which sample it runs")]
+#![expect(clippy::expect_used, reason = "a test may fail loudly")]
 
 use std::path::{Path, PathBuf};
 

@@ -110,7 +110,8 @@ fn in_shell(line: &str) -> impl Iterator<Item = String> {
     parts.filter_map(|part| {
         let mut words = part.split_whitespace();
         words.find(|word| *word == "bootlace" || word.ends_with("/bootlace"))?;
-        let words: Vec<&str> = words.collect();
+        // What redirects an output, as in `2> FILE`, is the shell's.
+        let words: Vec<&str> = words.filter(|word| *word != "2").collect();
         (!words.is_empty()).then(|| words.join(" "))
     })
 }

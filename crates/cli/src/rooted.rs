@@ -78,8 +78,9 @@ impl Rooted {
         let path = path.trim_end_matches(['.', ':', '…']);
         let top = path.trim_start_matches('/').split('/').next();
         let is_below = |folder: &str| {
+            // Behind a file come its line and column.
             path.strip_prefix(folder)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
         };
         top.is_some_and(|top| TOP.contains(&top))
             && !is_below(root)

@@ -5,6 +5,7 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
+    clippy::print_stderr,
     reason = "the test stands outside of the product and kills it"
 )]
 
@@ -163,8 +164,8 @@ struct Kills {
     sample: Sample,
     /// How long an undisturbed run takes.
     longest: Duration,
-    kills: u64,
-    undo_kills: u64,
+    killed: u64,
+    killed_in_undo: u64,
     inside_undo: u64,
     /// How often each step was killed inside.
     inside: BTreeMap<String, u64>,
@@ -183,11 +184,10 @@ impl Kills {
         let journal = Journal::behind_now(&root.join("var/lib/bootlace")).unwrap();
         let child = self.lab.start(verb, root);
         let (status, seen) = kill_at(child, moment, journal);
-        let seed = self.sample.seed;
         match status.signal() {
-            Some(9) => self.kills += 1,
+            Some(9) => self.killed += 1,
             _ if status.success() => {}
-            _ => panic!("seed {seed}, {verb}: {status}"),
+            _ => panic!("seed {}, {verb}: {status}", self.sample.seed),
         }
         (status.signal() == Some(9), seen)
     }
@@ -219,7 +219,7 @@ impl Kills {
                 self.random()
             };
             let (was_killed, seen) = self.kill("undo", root, &moment);
-            self.undo_kills += u64::from(was_killed);
+            self.killed_in_undo += u64::from(was_killed);
             self.inside_undo += u64::from(seen.has("undo-intent") && !seen.closed);
             if !was_killed {
                 break;
@@ -241,17 +241,17 @@ impl Kills {
     /// Says how much was tried.
     fn tell(&self) {
         let seed = self.sample.seed;
-        println!(
+        eprintln!(
             "seed {seed} (BOOTLACE_SEED repeats the choice): {} kills",
-            self.kills
+            self.killed
         );
-        println!(
+        eprintln!(
             "{} kills during undo, {} of them inside it",
-            self.undo_kills, self.inside_undo
+            self.killed_in_undo, self.inside_undo
         );
-        println!("kills inside each step: {:#?}", self.inside);
+        eprintln!("kills inside each step: {:#?}", self.inside);
         let inside = self.inside.values().sum();
-        bootlace_test_notes::tried("kills of the real program", self.kills, seed);
+        bootlace_test_notes::tried("kills of the real program", self.killed, seed);
         bootlace_test_notes::tried("of them aimed at a step and inside it", inside, seed);
         bootlace_test_notes::tried("kills inside undo", self.inside_undo, seed);
     }
@@ -293,15 +293,15 @@ fn killed_in_any_step_it_ends_where_an_undisturbed_run_ends() {
         lab,
         sample,
         longest,
-        kills: 0,
-        undo_kills: 0,
+        killed: 0,
+        killed_in_undo: 0,
         inside_undo: 0,
         inside: BTreeMap::new(),
     };
     let mut round = 0;
     // Every step in its turn, until the program was killed often enough and every step was met.
     for step in steps.iter().cycle() {
-        let is_enough = kills.kills >= wanted;
+        let is_enough = kills.killed >= wanted;
         if is_enough && kills.missed(&steps).is_empty() || round == MOST_ROUNDS {
             break;
         }

@@ -176,15 +176,7 @@ impl RunState {
                 }
                 self.outcome = None;
             }
-            Record::StepStarted { step } => {
-                let before = self.steps.get(&step);
-                let was_done = before.is_some_and(StepProgress::has_been_done);
-                let progress = StepProgress {
-                    was_done,
-                    ..StepProgress::begun(at)
-                };
-                self.steps.insert(step, progress);
-            }
+            Record::StepStarted { step } => self.apply_start(step, at),
             Record::Intent {
                 n,
                 step,
@@ -229,6 +221,16 @@ impl RunState {
             Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
         }
         Ok(())
+    }
+
+    fn apply_start(&mut self, step: StepId, at: jiff::Timestamp) {
+        let before = self.steps.get(&step);
+        let was_done = before.is_some_and(StepProgress::has_been_done);
+        let progress = StepProgress {
+            was_done,
+            ..StepProgress::begun(at)
+        };
+        self.steps.insert(step, progress);
     }
 
     fn apply_done(&mut self, n: u64, Pending { step, effect, .. }: Pending) {

@@ -192,7 +192,7 @@ fn build(top: &Path) -> Result<Vec<Value>, Failure> {
 
 /// Returns where the test binary of a target lies.
 fn program(target: &Target, messages: &[Value], top: &Path) -> Result<PathBuf, Failure> {
-    let manifest = top.join("crates").join(folder(target.package));
+    let manifest = folder(top, target.package);
     let manifest = manifest.join("Cargo.toml");
     let is_meant = |message: &&Value| {
         let test = &message["target"];
@@ -233,7 +233,7 @@ fn round(
     command.env("BOOTLACE_SEED", seed.to_string());
     command.env("BOOTLACE_BIN", top.join("target/release/bootlace"));
     // As cargo does it: tests find their data relative to their package.
-    let manifest = top.join("crates").join(folder(target.package));
+    let manifest = folder(top, target.package);
     command
         .env("CARGO_MANIFEST_DIR", &manifest)
         .current_dir(&manifest);
@@ -255,11 +255,12 @@ fn round(
     Ok(())
 }
 
-/// Returns the folder of a package in `crates`.
-fn folder(package: &str) -> &str {
+/// Returns the folder of a package.
+fn folder(top: &Path, package: &str) -> PathBuf {
     match package.strip_prefix("bootlace-") {
-        Some(folder) => folder,
-        None => "cli",
+        Some("conformance") => top.join("conformance"),
+        Some(folder) => top.join("crates").join(folder),
+        None => top.join("crates/cli"),
     }
 }
 
@@ -292,7 +293,7 @@ mod tests {
     fn every_target_names_a_test_of_this_workspace() {
         let top = root().unwrap();
         for target in TARGETS {
-            let folder = top.join("crates").join(folder(target.package));
+            let folder = folder(&top, target.package);
             assert!(folder.join("Cargo.toml").is_file(), "{}", target.package);
             if let [_, test] = target.which {
                 let is_there = folder.join(format!("tests/{test}.rs")).is_file()

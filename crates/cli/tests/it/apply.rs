@@ -42,7 +42,7 @@ fn says(place: &Place, words: &str, code: i32, wanted: &[&str]) {
 fn a_config_is_planned_applied_verified_and_taken_back() {
     let place = place();
     let before = place.tree("");
-    let sentence = "This config writes 3 files and enables 1 unit. /etc/motd is overwritten.";
+    let sentence = "This config writes 3 files and enables 1 unit. [ROOT]/etc/motd is overwritten.";
     let plan = "plan ignition --ignition node.ign";
     says(&place, plan, 0, &[sentence, "/srv/file"]);
     assert_eq!(place.tree(""), before);
@@ -79,7 +79,7 @@ fn what_cannot_be_applied_is_told_with_its_entry_and_leaves_nothing() {
     let conflict = CONFIG.replace(r#""overwrite": true, "#, "");
     place.write("conflict.ign", &conflict);
     let before = place.tree("");
-    let entry = "storage.files.0: /etc/motd is there already";
+    let entry = "storage.files.0: [ROOT]/etc/motd is there already";
     let wanted = [entry, "conflict.ign:5", "\"overwrite\": true"];
     says(&place, "ignition apply conflict.ign", 3, &wanted);
     says(&place, "ignition apply nowhere.ign", 3, &["nowhere.ign"]);

@@ -286,7 +286,8 @@ fn token_standing(contents: &Contents<'_>, make: &MakeToken) -> Result<Standing,
 
 /// Says that others may read a secret, if they may. The secret itself may be a good one.
 fn open_to_others(path: &TargetPath, mode: u32) -> Option<Fault> {
-    if mode & 0o077 == 0 {
+    let open_to_others = mode & 0o077;
+    if open_to_others == 0 {
         return None;
     }
     let mode = bootlace_model::shell::mode(mode);

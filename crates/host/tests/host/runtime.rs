@@ -18,7 +18,7 @@ use crate::world::path;
 
 const PLENTY: Duration = Duration::from_mins(1);
 const PAUSE: &str = "registry.bootlace.test/pause:1";
-const BUSYBOX: &str = "registry.bootlace.test/busybox:1";
+const BUSYBOX: &str = "registry.bootlace.test/busybox:1.37.0";
 
 struct Containerd {
     folder: TempDir,

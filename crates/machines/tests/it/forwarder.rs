@@ -30,7 +30,8 @@ fn a_forwarder_outlives_its_caller_and_ends_with_the_machines() {
     let target: SocketAddr = "10.90.0.11:6443".parse().unwrap();
     shell(
         &machine,
-        "systemd-run --unit=echo socat TCP-LISTEN:6443,fork,reuseaddr EXEC:cat",
+        "systemd-run --unit=echo socat TCP-LISTEN:6443,fork,reuseaddr EXEC:cat && \
+         until ss -Hltn 'sport = :6443' | grep -q .; do sleep 0.05; done",
     );
 
     let variable = format!("{VARIABLE}={} {target}", rig.machines.folder().display());

@@ -99,7 +99,7 @@ pub(crate) fn verified_interrupted() -> VerifyView {
     let last = &mut view.checks[2];
     last.what = "the step is done".into();
     last.found = "it was interrupted".into();
-    last.because = "What a step has not finished is not checked.".into();
+    last.because = "A step counts only once it is done and verified.".into();
     (last.ok, last.unfinished) = (false, true);
     view
 }

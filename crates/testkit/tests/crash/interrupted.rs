@@ -59,7 +59,7 @@ fn kill_after_records(most: u64) -> Result<(), Wrong> {
             }
         }
     }
-    super::end(sample)
+    sample.end("killed runs, verified")
 }
 
 #[test]
