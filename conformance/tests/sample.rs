@@ -53,7 +53,17 @@ fn a_sample_of_the_conformance_specs_passes() {
         progress.count(event);
     });
     progress.end();
-    let ended = ended.unwrap();
+    let mut ended = ended.unwrap();
+    // As in a full run, a spec that failed beside others gets a second attempt alone.
+    let failed: Vec<String> = ended
+        .iter()
+        .filter(|(_, how)| !how.passed)
+        .map(|(spec, _)| spec.clone())
+        .collect();
+    if !failed.is_empty() {
+        let again = suite.run(&cluster.kubeconfig(), Choice::Only(&failed), 1, |_| {});
+        ended.extend(again.unwrap());
+    }
     for spec in &chosen {
         let how = ended.get(spec).expect("each chosen spec has a result");
         assert!(
