@@ -12,7 +12,7 @@ pub(crate) fn count(usual: usize) -> Result<usize, Box<dyn std::error::Error>> {
 }
 
 /// Returns in which order contestants run in a round. Each of `n` is first as often as any other, and
-/// whoever came before another in one round comes after it in the next.
+/// the order is reversed in every other round.
 pub(crate) fn order(round: usize, n: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     order.rotate_left(round / 2 % n.max(1));

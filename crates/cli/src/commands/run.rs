@@ -72,7 +72,7 @@ pub(super) fn perform(
     let report = result?;
     told?;
     match report.outcome {
-        // Whoever is outside knows what to type there.
+        // The outer process says what to type.
         Outcome::Interrupted if is_inside() => Ok(Ending::Code(FaultKind::Stopped.exit_code())),
         Outcome::Interrupted => Err(stopped(&report, engine.is_past_return()?)),
         Outcome::Succeeded | Outcome::Failed | Outcome::Undone => Ok(Ending::Done),

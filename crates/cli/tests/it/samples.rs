@@ -78,7 +78,7 @@ fn the_samples_of_the_guides_are_what_the_program_prints() {
     assert!(samples > 40, "only {samples} samples were found");
     assert!(
         wrong.is_empty(),
-        "{}\n{} of {samples} samples differ; BOOTLACE_SAMPLES=update writes them anew",
+        "{}\n{} of {samples} samples differ; BOOTLACE_SAMPLES=update rewrites the pages",
         wrong.join("\n"),
         wrong.len()
     );

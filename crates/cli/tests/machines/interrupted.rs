@@ -80,7 +80,7 @@ fn up_stops_at_a_safe_place_and_attaches_to_a_run_that_was_left_alone() {
     killed.child.wait().unwrap();
     assert_eq!(run_state(&local), "running");
 
-    // That is a cluster that comes up, so nobody removes it without being asked.
+    // That is a cluster that comes up, so `down` asks before it removes it.
     let down = local.call(&["down"]).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8(down.stderr).unwrap();
     assert_eq!(down.status.code(), Some(9), "{said}");

@@ -180,7 +180,7 @@ fn every_kind_of_sync_that_is_left_out_is_noticed() {
         ),
     ] {
         match begun.loses(base, words, calls, paths) {
-            None => panic!("nobody notices that {what} are not synced"),
+            None => panic!("no loss was found although {what} are not synced"),
             Some(wrong) => println!("{what} not synced: {wrong}"),
         }
     }
