@@ -24,6 +24,8 @@ pub(crate) struct Finding {
     pub(crate) found: String,
     /// Whether looking again cannot change it.
     pub(crate) hopeless: bool,
+    /// When what is wrong became so, by the clock of whoever answered.
+    pub(crate) since: Option<jiff::Timestamp>,
 }
 
 /// How long one question over HTTP may take.
@@ -184,11 +186,11 @@ fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
 }
 
 fn finding(holds: bool, found: String) -> Finding {
-    let hopeless = false;
     Finding {
         holds,
         found,
-        hopeless,
+        hopeless: false,
+        since: None,
     }
 }
 
@@ -346,6 +348,7 @@ fn api_answer(host: &dyn Host, api: &ApiClaim) -> Result<Finding, Fault> {
                 holds: false,
                 found,
                 hopeless: true,
+                since: None,
             });
         }
         Err(error) => return Err(error.into()),
@@ -364,13 +367,14 @@ fn api_answer(host: &dyn Host, api: &ApiClaim) -> Result<Finding, Fault> {
             format!("it answers {}: {said}", answer.status),
         ));
     }
-    let problems = api
-        .fields
-        .iter()
-        .filter_map(|field| field.problem(&answer.body));
+    let fields = api.fields.iter();
+    let problems = fields.clone().filter_map(|it| it.problem(&answer.body));
     let problems: Vec<String> = problems.collect();
     Ok(match problems.as_slice() {
         [] => finding(true, "it answers so".into()),
-        some => finding(false, some.join("; ")),
+        some => Finding {
+            since: fields.filter_map(|it| it.wrong_since(&answer.body)).max(),
+            ..finding(false, some.join("; "))
+        },
     })
 }

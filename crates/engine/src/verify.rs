@@ -2,10 +2,11 @@
 
 mod left;
 mod objects;
+mod settle;
 mod silent;
 
 use bootlace_model::event::Event;
-use bootlace_model::expect::{CheckedBy, Claim, Expectation};
+use bootlace_model::expect::{CheckedBy, Expectation};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
 use bootlace_model::replay::{RunState, StepProgress};
@@ -25,8 +26,6 @@ use self::silent::Silent;
 /// How long to look again before saying that what only `verify` looks at is not so: one lost
 /// packet is not an outage.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
-/// How long conditions of objects get to settle, all checks together.
-const SETTLES: std::time::Duration = std::time::Duration::from_secs(3);
 /// How long to wait before looking again.
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(200);
 
@@ -123,7 +122,7 @@ impl Engine<'_> {
         let claim = &expectation.claim;
         let mut finding = silent.evaluate(self.host, claim)?;
         if expectation.checked_by == CheckedBy::Run {
-            return self.settle(claim, finding, silent);
+            return self.settle(step, claim, finding, silent);
         }
         let now = self.host.now();
         let until = ended.map_or(now, |ended| ended + expectation.within);
@@ -140,27 +139,6 @@ impl Engine<'_> {
             });
         }
         while !finding.holds && !finding.hopeless && self.host.steady() < began + left {
-            self.host.sleep(LOOK_AGAIN)?;
-            finding = silent.evaluate(self.host, claim)?;
-        }
-        Ok(finding)
-    }
-
-    /// Looks again at what an API says, for a moment that all checks share.
-    ///
-    /// Conditions waver: a kubelet that starts again calls pods unready until it has probed them.
-    fn settle(
-        &self,
-        claim: &Claim,
-        mut finding: Finding,
-        silent: &mut Silent,
-    ) -> Result<Finding, Fault> {
-        if finding.holds || claim.access().is_none() {
-            return Ok(finding);
-        }
-        let now = self.host.steady();
-        let until = *silent.settled_by.get_or_insert(now + SETTLES);
-        while !finding.holds && !finding.hopeless && self.host.steady() < until {
             self.host.sleep(LOOK_AGAIN)?;
             finding = silent.evaluate(self.host, claim)?;
         }

@@ -17,8 +17,8 @@ pub(super) const NOT_ASKED: &str = "not asked: it did not answer a moment ago";
 #[derive(Debug, Default)]
 pub(super) struct Silent {
     pub(super) accesses: Vec<Access>,
-    /// Until when what does not hold is looked at again, by the steady clock.
-    pub(super) settled_by: Option<Duration>,
+    /// Since when what does not hold is looked at again, by the steady clock.
+    pub(super) settles_since: Option<Duration>,
 }
 
 impl Silent {
@@ -32,6 +32,7 @@ impl Silent {
                 holds: false,
                 found: NOT_ASKED.into(),
                 hopeless: true,
+                since: None,
             });
         }
         let began = host.steady();

@@ -1,5 +1,6 @@
 //! Questions to an API over verified TLS, and what their answers must say.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::path::TargetPath;
@@ -125,6 +126,24 @@ impl Field {
         })
     }
 
+    /// Tells when what is wrong became so: when the youngest condition that is wrong last changed.
+    pub fn wrong_since(&self, answer: &Value) -> Option<Timestamp> {
+        let (list, each) = match self.at.split_once("/*/") {
+            Some((list, each)) => (find(answer, list)?.as_array()?.as_slice(), each),
+            None => (std::slice::from_ref(answer), self.at.as_str()),
+        };
+        let condition = each.strip_suffix("/status")?;
+        let each = Self::new(each, self.wanted.clone());
+        let wrong = list
+            .iter()
+            .filter(|item| each.problem_of_one(item).is_some());
+        let changed = wrong.filter_map(|item| {
+            let changed = find(item, condition)?.get("lastTransitionTime")?;
+            changed.as_str()?.parse().ok()
+        });
+        changed.max()
+    }
+
     fn problem_of_one(&self, answer: &Value) -> Option<String> {
         let found = find(answer, &self.at);
         let holds = match &self.wanted {
@@ -185,6 +204,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_condition_is_wrong_since_it_last_changed() {
+        let pod = |status: &str, since: &str| {
+            let ready = json!({"type": "Ready", "status": status, "lastTransitionTime": since});
+            json!({"status": {"conditions": [{"type": "Initialized"}, ready]}})
+        };
+        let all = Field::is("items/*/status/conditions/type=Ready/status", "True");
+        let one = Field::is("status/conditions/type=Ready/status", "True");
+        let (old, young, right) = (
+            pod("False", "2026-01-01T00:00:05Z"),
+            pod("False", "2026-01-01T00:00:07Z"),
+            pod("True", "2026-01-01T00:00:09Z"),
+        );
+        let at = |text: &str| Some(text.parse().unwrap());
+        assert_eq!(one.wrong_since(&old), at("2026-01-01T00:00:05Z"));
+        assert_eq!(one.wrong_since(&right), None);
+        let pods = json!({"items": [old, young, right]});
+        assert_eq!(all.wrong_since(&pods), at("2026-01-01T00:00:07Z"));
+        let count = Field::new("items", Wanted::AtLeast(4));
+        assert_eq!(count.wrong_since(&pods), None);
+        assert_eq!(one.wrong_since(&json!({})), None);
+    }
 
     #[test]
     fn fields_are_found_by_name_by_place_and_by_key() {

@@ -1,5 +1,6 @@
 //! What a user of a cluster would notice, and `verify` must.
 
+use bootlace_engine::port::Host as _;
 use bootlace_model::expect::{Vantage, mark};
 use bootlace_model::view::{CheckView, VerifyView};
 use bootlace_testkit::crash::{Bench, Wrong, one_way_cases};
@@ -103,6 +104,36 @@ fn services_that_do_not_answer_are_named_with_where_they_were_asked_from() -> Re
         ];
         assert_eq!(whats, wanted, "{view:#?}");
         assert!(broken[1].found.contains("10.96.0.10"), "{:?}", broken[1]);
+    }
+    Ok(())
+}
+
+#[test]
+fn conditions_that_have_just_changed_get_time_to_be_corrected() -> Result<(), Wrong> {
+    let bench = bench()?;
+    let second = |seconds: i64| jiff::SignedDuration::from_secs(seconds);
+    // The age of the mark, when it is corrected, and what comes of it after how many seconds.
+    for (age, corrected, ok, least, most) in [
+        (1, 9, true, 9, 10),
+        (1, 60, false, 11, 13),
+        (3600, 60, false, 3, 5),
+        // The clock of whoever wrote it is ahead.
+        (-3600, 60, false, 12, 21),
+    ] {
+        let host = bench.finished_machine()?;
+        let now = host.now();
+        host.ail(Ailment::PodsMarked {
+            since: now - second(age),
+            until: now + second(corrected),
+        });
+        let began = host.steady();
+        let view = bench.verify(&host).unwrap();
+        let took = (host.steady() - began).as_secs();
+        assert_eq!(view.ok, ok, "marked {age} s ago: {view:#?}");
+        assert!(
+            (least..=most).contains(&took),
+            "marked {age} s ago: {took} s"
+        );
     }
     Ok(())
 }

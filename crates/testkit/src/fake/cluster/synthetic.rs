@@ -3,7 +3,7 @@
 use bootlace_model::ids::Digest;
 use serde_json::{Value, json};
 
-use super::super::running::{Component, NODE_NAME, Pod};
+use super::super::running::{Ailment, Component, NODE_NAME, Pod};
 use super::super::state::State;
 use super::apply::NAMESPACES;
 use super::kinds::Served;
@@ -94,9 +94,22 @@ impl State {
         let pods = self.mirror_pods().into_iter();
         let shown = pods.filter(|_| self.is_registered()).map(|mirror| {
             let (namespace, labels) = (mirror.pod.pod_namespace(), mirror.pod.labels());
-            pod(namespace, &mirror.name, labels, mirror.is_ready)
+            let mut shown = pod(namespace, &mirror.name, labels, mirror.is_ready);
+            if let Some(since) = self.marked_since() {
+                shown["status"]["conditions"][0] = json!({"type": "Ready", "status": "False",
+                    "lastTransitionTime": since.to_string()});
+            }
+            shown
         });
         shown.collect()
+    }
+
+    fn marked_since(&self) -> Option<jiff::Timestamp> {
+        let now = self.clock_shows();
+        self.running.ailing(|ailment| match ailment {
+            Ailment::PodsMarked { since, until } => (now < *until).then_some(*since),
+            _ => None,
+        })
     }
 
     /// Lists a pod for each deployment and each daemon set, once somebody makes them.

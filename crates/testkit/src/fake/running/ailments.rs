@@ -47,6 +47,13 @@ pub enum Ailment {
         /// From where.
         from: bootlace_model::expect::Vantage,
     },
+    /// The node was not ready for a moment, and its static pods were marked as unready.
+    PodsMarked {
+        /// When.
+        since: jiff::Timestamp,
+        /// When the kubelet corrects it.
+        until: jiff::Timestamp,
+    },
     /// The API's certificate cannot be trusted.
     ApiUntrusted {
         /// Why.
