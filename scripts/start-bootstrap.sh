@@ -4,17 +4,17 @@
 # So far there are only files; now the kubelet is given the four static pods, and from them come
 # etcd, the API server, the controller manager and the scheduler, without any cluster that could
 # have scheduled them. etcd and the API server go first and have the machine to themselves; when
-# the API answers, the other two and the version operator follow. Secrets go before the pods, each
-# written under a name that begins with a dot and then renamed, because the kubelet runs every
-# other file that it sees in that folder, half-written ones and backup copies included.
-# cluster-bootstrap does the same with two habits that hurt: it insists that the files are absent,
-# so that a start that was killed can never be started again, and on any failure it tears the
-# control plane down before anybody has looked at it; ours knows its own files again, and leaves
-# the evidence alone until `undo`. It also takes any answer of the API, even an error, for a sign
-# of life, while we wait until `/readyz` says 200 to a client that checks the certificate. Images
-# that are not pinned by digest are refused here, unless you insist or there are none: with
-# `--placement process` a small supervisor takes the kubelet's place and runs the commands of the
-# same pods as plain processes, all their paths below the root.
+# the API server has made the roles of the other two, these and the version operator follow.
+# Secrets go before the pods, each written under a name that begins with a dot and then renamed,
+# because the kubelet runs every other file that it sees in that folder, half-written ones and
+# backup copies included. cluster-bootstrap does the same with two habits that hurt: it insists
+# that the files are absent, so that a start that was killed can never be started again, and on
+# any failure it tears the control plane down before anybody has looked at it; ours knows its own
+# files again, and leaves the evidence alone until `undo`. It also takes any answer of the API,
+# even an error, for a sign of life, while we wait until `/readyz` says 200 to a client that
+# checks the certificate. Images that are not pinned by digest are refused here, unless you insist
+# or there are none: with `--placement process` a small supervisor takes the kubelet's place and
+# runs the commands of the same pods as plain processes, all their paths below the root.
 #
 # It needs prepare-assets, copy-manifests, release-info, render-api, render-auth, render-config,
 # render-version-operator, render-etcd, render-kube-apiserver, render-kube-controller-manager,

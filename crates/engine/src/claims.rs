@@ -156,6 +156,7 @@ fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
         Claim::Service(service) => cluster::service(folders, service),
         Claim::Maintained(maintained) => cluster::maintained(host, maintained),
         Claim::Api(api) => api_answer(host, api),
+        Claim::Listens { port, .. } => listens(host, *port),
         Claim::Answers {
             url,
             status,
@@ -316,6 +317,15 @@ fn running(host: &dyn Host, unit: &UnitName) -> Result<Finding, Fault> {
         "it is not active"
     };
     Ok(finding(is_active, words.into()))
+}
+
+fn listens(host: &dyn Host, port: u16) -> Result<Finding, Fault> {
+    if !host.is_live() {
+        return Ok(finding(false, "nothing runs in a folder".into()));
+    }
+    let holds = host.listens(port)?;
+    let who = if holds { "something" } else { "nothing" };
+    Ok(finding(holds, format!("{who} listens on TCP port {port}")))
 }
 
 fn loaded(host: &dyn Host, images: &[String]) -> Result<Finding, Fault> {

@@ -80,6 +80,10 @@ impl Machine for RealHost {
         products::remove(self, product, within)
     }
 
+    fn listens(&self, port: u16) -> HostResult<bool> {
+        Ok(ports::listens(port))
+    }
+
     fn port_holder(&self, port: u16) -> HostResult<Option<String>> {
         ports::holder(port)
     }

@@ -18,7 +18,7 @@ pub use body::{Body, Part};
 pub use command::{AlreadyRan, CommandUndo, Product, RunCommand};
 pub use existing::{AppendFile, MakeHardLink, SetAttributes};
 pub use live::{
-    Anew, ApiObject, ApplyObjects, Await, Given, GivenObject, ImportImages, ObjectId, StartUnit,
+    ApiObject, ApplyObjects, Await, Given, GivenObject, ImportImages, ObjectId, StartUnit,
 };
 pub use origin::Origin;
 use serde::{Deserialize, Serialize};

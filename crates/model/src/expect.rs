@@ -103,6 +103,13 @@ pub enum Claim {
         /// Which.
         unit: UnitName,
     },
+    /// A program of this machine listens on a TCP port.
+    Listens {
+        /// What that means.
+        what: String,
+        /// Which port.
+        port: u16,
+    },
     /// An API answers a question, and fields of the answer are as wanted.
     Api(ApiClaim),
     /// A service of a cluster answers over its network.
@@ -148,6 +155,7 @@ impl Claim {
             | Self::Account { .. }
             | Self::Succeeds { .. }
             | Self::Running { .. }
+            | Self::Listens { .. }
             | Self::Api(_)
             | Self::Service(_)
             | Self::Maintained(_)
@@ -218,7 +226,7 @@ impl Claim {
                 )
             }
             Self::Running { unit } => format!("{unit} runs"),
-            Self::All { what, .. } => what.clone(),
+            Self::All { what, .. } | Self::Listens { what, .. } => what.clone(),
             Self::Api(api) => api.what.clone(),
             Self::Service(service) => service.what.clone(),
             Self::Maintained(maintained) => maintained.what.clone(),
@@ -255,6 +263,9 @@ impl Claim {
             Self::ListedFiles { index, .. } => line(["jq", "-e", ".files", index.as_str()]),
             Self::Unit { unit, .. } => line(["systemctl", "is-enabled", unit.as_str()]),
             Self::Running { unit } => line(["systemctl", "is-active", "--quiet", unit.as_str()]),
+            Self::Listens { port, .. } => {
+                format!("ss -Hltn 'sport = :{port}' | grep -q .")
+            }
             Self::Account {
                 is_group,
                 name,

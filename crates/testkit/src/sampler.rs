@@ -136,6 +136,7 @@ mod tests {
                 Claim::Unit { .. } => "unit",
                 Claim::Succeeds { .. } => "succeeds",
                 Claim::Answers { .. } => "answers",
+                Claim::Listens { .. } => "listens",
                 Claim::Running { .. } => "running",
                 Claim::Api(_) => "api",
                 Claim::Service(_) => "service",
@@ -145,7 +146,7 @@ mod tests {
                 Claim::All { .. } => "all",
             })
             .collect();
-        assert_eq!(claims.len(), 18, "{claims:?}");
+        assert_eq!(claims.len(), 19, "{claims:?}");
         let asks = SEQUENCE.steps.iter().flat_map(|step| {
             step.asks(&settings)
                 .into_iter()

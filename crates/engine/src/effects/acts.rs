@@ -10,7 +10,7 @@ use bootlace_model::node::Node;
 use super::command;
 use crate::folders::Folders;
 use crate::port::{Applied, ApplyRequest, Dir, Host, HostError, Stat};
-use crate::{access, claims, symptoms, waiting};
+use crate::{access, symptoms, waiting};
 
 /// How long the removal of one product may take.
 const REMOVAL: Duration = Duration::from_mins(2);
@@ -105,12 +105,6 @@ pub(crate) fn remove_product(host: &dyn Host, product: &Product) -> Result<(), F
 }
 
 fn start_unit(host: &dyn Host, start: &StartUnit) -> Result<(), Fault> {
-    if let Some(anew) = &start.anew
-        && host.unit(&start.unit)?.is_active
-        && claims::evaluate(host, &anew.unless)?.holds
-    {
-        return Ok(());
-    }
     let Err(error) = host.start_unit(&start.unit, start.anew.is_some(), start.within) else {
         return Ok(());
     };

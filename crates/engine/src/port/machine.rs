@@ -45,6 +45,9 @@ pub trait Machine {
     }
     /// Removes a product that is no path, and returns when it is gone.
     fn remove_product(&self, product: &Product, within: Duration) -> HostResult<()>;
+    /// Tells whether this machine's own address accepts connections to a TCP port.
+    fn listens(&self, port: u16) -> HostResult<bool>;
+
     /// Names who listens on a TCP port, if anybody does.
     fn port_holder(&self, port: u16) -> HostResult<Option<String>>;
     /// Returns how many bytes are free below a path, or its nearest parent that exists.

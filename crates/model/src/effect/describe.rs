@@ -1,6 +1,6 @@
 //! Effects in words and as the line a person would type.
 
-use super::{AlreadyRan, Anew, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
+use super::{AlreadyRan, Body, CommandUndo, Effect, Issuer, Part, UnitState, Via};
 use crate::node::Attributes;
 use crate::shell;
 use crate::symptom::Symptom;
@@ -81,9 +81,7 @@ impl Effect {
             }
             Self::Fetch(fetch) => format!("{} from {}", fetch.digest, fetch.url),
             Self::StartUnit(start) => match &start.anew {
-                Some(Anew { why, unless }) => {
-                    format!("started anew: {why}, unless {}", unless.what())
-                }
+                Some(why) => format!("started anew: {why}"),
                 None => format!("started within {} s", start.within.as_secs()),
             },
             Self::ImportImages(import) => count(import.images.len(), "image"),
@@ -171,14 +169,12 @@ impl Effect {
                 format!("{url} && echo {} | sha256sum -c", shell::quote(&sum))
             }
             Self::StartUnit(start) => {
-                let line = |verb| {
-                    let line = shell::line(["systemctl", verb, start.unit.as_str()]);
-                    format!("systemctl daemon-reload && {line}")
+                let verb = match &start.anew {
+                    None => "start",
+                    Some(_) => "restart",
                 };
-                match &start.anew {
-                    None => line("start"),
-                    Some(anew) => format!("{} || {{ {}; }}", anew.unless.shell(), line("restart")),
-                }
+                let line = shell::line(["systemctl", verb, start.unit.as_str()]);
+                format!("systemctl daemon-reload && {line}")
             }
             Self::ImportImages(import) => {
                 let archive = import.archive.as_str();

@@ -18,22 +18,13 @@ pub struct StartUnit {
     /// Which.
     pub unit: UnitName,
     /// Why one that already runs is started anew; it is left alone if this is not given.
-    pub anew: Option<Anew>,
+    pub anew: Option<String>,
     /// How long it may take until systemd calls it started.
     pub within: Duration,
     /// What it leaves behind when it is stopped; undo removes those that were absent before.
     pub products: Vec<Product>,
     /// Which decision starts it.
     pub origin: Origin,
-}
-
-/// Why a unit that already runs is started anew.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Anew {
-    /// What it is good for.
-    pub why: String,
-    /// What makes it needless, looked at when its turn has come.
-    pub unless: Claim,
 }
 
 impl StartUnit {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bootlace_model::check::Check;
 use bootlace_model::config::{Placement, Profile, Settings};
 use bootlace_model::effect::{
-    Anew, ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit,
-    UnitState, Via,
+    ApiObject, ApplyObjects, Await, Effect, ImportImages, Product, SetUnit, StartUnit, UnitState,
+    Via,
 };
 use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
 use bootlace_model::fact::{Ask, Facts};
@@ -45,8 +45,8 @@ pub(crate) static STEP: LiveStep = LiveStep {
         why: "So far there are only files; now the kubelet is given the four static pods, and \
               from them come etcd, the API server, the controller manager and the scheduler, \
               without any cluster that could have scheduled them. etcd and the API server go \
-              first and have the machine to themselves; when the API answers, the other two and \
-              the version operator follow. Secrets go before the pods, each written under a name that begins with a dot and then \
+              first and have the machine to themselves; when the API server has made the roles \
+              of the other two, these and the version operator follow. Secrets go before the pods, each written under a name that begins with a dot and then \
               renamed, because the kubelet runs every other file that it sees in that folder, \
               half-written ones and backup copies included. cluster-bootstrap does the same with \
               two habits that hurt: it insists that the files are absent, so that a start that \
@@ -179,11 +179,12 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     let needed = needed.iter().filter_map(|name| images.get(*name).cloned());
     let (brought, fetched) = needed.partition(|image| pinned.contains(image));
     let symptoms = symptoms(brought, fetched)?;
-    effects.push(await_api(ANSWERS, symptoms.clone()));
-    // Before the next pods, so that it is not interrupted in the middle of them, and before the API is
-    // ready: its first tries to register come close together, and one of them meets the API when it is.
-    effects.push(start("kubelet.service", Some(anew(&node)), vec![])?);
-    // The API is there: what needs it may start now, and does not fail before it could work.
+    effects.push(await_listening(settings, symptoms.clone()));
+    // It has asked an API that was not there, and would ask again only seconds later. What it asks now
+    // waits at the open door until the API server serves.
+    effects.push(start("kubelet.service", Some(ASKS_ANEW.into()), vec![])?);
+    effects.push(await_api(GRANTS, symptoms.clone()));
+    // What needs the API may start now, and is not refused for want of its role.
     effects.extend(files(settings, Turn::LaterPod));
     effects.push(await_api(READY, symptoms));
     effects.push(Effect::ApplyObjects(apply));
@@ -214,7 +215,7 @@ fn control_plane_node(node: &str) -> Option<ApiObject> {
 
 fn start(
     name: &'static str,
-    anew: Option<Anew>,
+    anew: Option<String>,
     products: Vec<Product>,
 ) -> Result<Effect, PlanError> {
     Ok(Effect::StartUnit(StartUnit {
@@ -226,14 +227,8 @@ fn start(
     }))
 }
 
-/// Helps a kubelet that came too early with its node: it waits longer after every try.
-fn anew(node: &str) -> Anew {
-    let path = format!("/api/v1/nodes/{node}");
-    Anew {
-        why: "it registers this node at once instead of after its back-off".into(),
-        unless: api("the node is registered", &path, vec![]),
-    }
-}
+/// Why the kubelet is started anew.
+const ASKS_ANEW: &str = "it registers this node at once instead of after its back-off";
 
 fn import(bundle: &Bundle) -> Effect {
     Effect::ImportImages(ImportImages {
@@ -310,17 +305,31 @@ fn certificates_expire() -> impl Iterator<Item = Symptom> {
 /// A state of the API server: what it is, where it is asked for, and why it is waited for.
 type ApiState = (&'static str, &'static str, &'static str);
 
-/// It listens and has its storage, and is still making the roles that everybody needs.
-const ANSWERS: ApiState = (
-    "the API server of this machine answers",
-    "/livez/ping",
-    "What is started without an API fails, and is held back longer and longer.",
+/// It serves, and has made the role by which the controller manager takes its lease, the last of many.
+const GRANTS: ApiState = (
+    "the API server of this machine has made the controller manager's role",
+    "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/system::leader-locking-kube-controller-manager",
+    "What is started without a role is refused, and asks again only seconds later.",
 );
 const READY: ApiState = (
     "the API server of this machine is ready",
     "/readyz?verbose",
     "Nothing can be applied to an API that is not ready.",
 );
+
+/// Waits until others can connect to the API server, which answers them later.
+fn await_listening(settings: &Settings, symptoms: Vec<Symptom>) -> Effect {
+    Effect::Await(Await {
+        claim: Claim::Listens {
+            what: "the API server of this machine listens".into(),
+            port: settings.cluster.control_plane.endpoint.port,
+        },
+        within: minutes(10),
+        because: "Nothing else can begin without an API.",
+        symptoms,
+        origin: by(NAME),
+    })
+}
 
 fn await_api((what, path, because): ApiState, symptoms: Vec<Symptom>) -> Effect {
     Effect::Await(Await {

@@ -125,6 +125,12 @@ impl Machine for FakeHost {
         })
     }
 
+    fn listens(&self, port: u16) -> HostResult<bool> {
+        self.look(&format!("port {port} answers"), |state| {
+            state.port_user(port).is_some()
+        })
+    }
+
     fn port_holder(&self, port: u16) -> HostResult<Option<String>> {
         self.look(&format!("port {port}"), |state| state.port_user(port))
     }

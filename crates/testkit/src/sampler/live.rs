@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bootlace_model::check::{Check, Test};
 use bootlace_model::effect::{
-    Anew, ApplyObjects, Await, Body, Effect, Given, GivenObject, ImportImages, Product, StartUnit,
+    ApplyObjects, Await, Body, Effect, Given, GivenObject, ImportImages, Product, StartUnit,
     UnitState, Via,
 };
 use bootlace_model::expect::{
@@ -29,10 +29,7 @@ const A_WHILE: Duration = Duration::from_secs(30);
 fn start(unit: &str, anew: Option<&str>, products: Vec<Product>) -> Result<Effect, PlanError> {
     Ok(Effect::StartUnit(StartUnit {
         unit: unit_name(unit)?,
-        anew: anew.map(|why| Anew {
-            why: why.into(),
-            unless: Claim::Directory { path: at("/never") },
-        }),
+        anew: anew.map(Into::into),
         within: A_WHILE,
         products,
         origin: origin(),
@@ -89,6 +86,13 @@ pub(super) const LOAD_IMAGES: SampleStep = SampleStep {
     },
 };
 
+fn listens() -> Claim {
+    Claim::Listens {
+        what: "the API listens".into(),
+        port: 6443,
+    }
+}
+
 pub(super) const START: SampleStep = SampleStep {
     name: "start",
     about: &ABOUT_START,
@@ -106,10 +110,11 @@ pub(super) const START: SampleStep = SampleStep {
             static_pod("etcd"),
             static_pod("kube-apiserver"),
             start("kubelet.service", None, products())?,
+            wait(listens())?,
+            start("kubelet.service", Some("it registers at once"), vec![])?,
             wait(api("/readyz", vec![]))?,
             static_pod("kube-controller-manager"),
             static_pod("kube-scheduler"),
-            start("kubelet.service", Some("it registers at once"), vec![])?,
             start("steady.service", None, leaves())?,
             // What is enabled before it is started may be started by a boot instead of by us.
             set_unit("kubelet.service", UnitState::Enabled, Via::Links)?,
@@ -126,7 +131,8 @@ pub(super) const START: SampleStep = SampleStep {
         let ready = Field::is("status/conditions/type=Ready/status", "True");
         let node = api("/api/v1/nodes/fake-0", vec![ready]);
         let node = Expectation::now(node, "pods run there").within(A_WHILE);
-        running.chain([node]).collect()
+        let listens = Expectation::now(listens(), "others ask it");
+        running.chain([node, listens]).collect()
     },
 };
 

@@ -67,6 +67,11 @@ impl State {
                 .iter()
                 .map(|name| json!({"metadata": {"namespace": name, "name": "default"}}))
                 .collect(),
+            // The last that a real one makes before it calls itself ready.
+            "Role" if self.is_up(Component::ApiServer) => vec![json!({
+                "metadata": {"namespace": "kube-system",
+                    "name": "system::leader-locking-kube-controller-manager"},
+            })],
             "Service" => vec![json!({
                 "metadata": {"namespace": "default", "name": "kubernetes"},
                 "spec": {"clusterIP": "10.96.0.1"},
