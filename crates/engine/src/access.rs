@@ -1,5 +1,7 @@
 //! Reading what it takes to talk to an API.
 
+use std::time::Duration;
+
 use bootlace_model::expect::{Access, ApiClaim};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::path::TargetPath;
@@ -11,7 +13,7 @@ use crate::port::{ApiAnswer, ApiRequest, Credentials, Host, HostError};
 /// The largest kubeconfig or certificate that is read.
 const LARGEST: u64 = 1 << 20;
 /// How long one question may take.
-const ONE_QUESTION: std::time::Duration = std::time::Duration::from_secs(5);
+pub(crate) const ONE_QUESTION: Duration = Duration::from_secs(5);
 
 /// Reads a kubeconfig.
 pub(crate) fn kubeconfig(host: &dyn Host, path: &TargetPath) -> Result<Credentials, Fault> {
@@ -41,13 +43,14 @@ pub(crate) fn credentials(host: &dyn Host, access: &Access) -> Result<Credential
 pub(crate) fn ask(
     host: &dyn Host,
     claim: &ApiClaim,
+    within: Duration,
 ) -> Result<Result<ApiAnswer, HostError>, Fault> {
     let credentials = credentials(host, &claim.access)?;
     Ok(host.ask_api(&ApiRequest {
         credentials: &credentials,
         path: &claim.path,
         post: claim.post.as_ref(),
-        within: ONE_QUESTION,
+        within,
     }))
 }
 

@@ -2,6 +2,8 @@
 
 mod cluster;
 
+use std::time::Duration;
+
 use bootlace_model::effect::{Body, UnitName};
 use bootlace_model::expect::{ApiClaim, Claim};
 use bootlace_model::fault::{Fault, FaultKind};
@@ -29,7 +31,7 @@ pub(crate) struct Finding {
 }
 
 /// How long one question over HTTP may take.
-const HTTP_TRY: std::time::Duration = std::time::Duration::from_secs(5);
+const HTTP_TRY: Duration = Duration::from_secs(5);
 
 fn link(folders: &Folders<'_>, path: &TargetPath, target: &str) -> Result<Finding, Fault> {
     let state = folders.look(path)?;
@@ -41,11 +43,7 @@ fn link(folders: &Folders<'_>, path: &TargetPath, target: &str) -> Result<Findin
     Ok(finding(holds, found))
 }
 
-fn succeeds(
-    host: &dyn Host,
-    argv: &[String],
-    within: std::time::Duration,
-) -> Result<Finding, Fault> {
+fn succeeds(host: &dyn Host, argv: &[String], within: Duration) -> Result<Finding, Fault> {
     let command = Command {
         argv,
         env: vec![],
@@ -94,6 +92,18 @@ fn all(folders: &Folders<'_>, claims: &[Claim]) -> Result<Finding, Fault> {
 /// Looks whether a claim holds; changes nothing.
 pub(crate) fn evaluate(host: &dyn Host, claim: &Claim) -> Result<Finding, Fault> {
     evaluate_in(&Folders::new(host), claim)
+}
+
+/// Looks like [`evaluate`], and takes an API that does not answer within a time for a silent one.
+pub(crate) fn evaluate_within(
+    host: &dyn Host,
+    claim: &Claim,
+    within: Duration,
+) -> Result<Finding, Fault> {
+    match claim {
+        Claim::Api(api) => api_answer(host, api, within),
+        other => evaluate(host, other),
+    }
 }
 
 fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
@@ -155,7 +165,7 @@ fn evaluate_in(folders: &Folders<'_>, claim: &Claim) -> Result<Finding, Fault> {
         Claim::Images { images } => loaded(host, images),
         Claim::Service(service) => cluster::service(folders, service),
         Claim::Maintained(maintained) => cluster::maintained(host, maintained),
-        Claim::Api(api) => api_answer(host, api),
+        Claim::Api(api) => api_answer(host, api, access::ONE_QUESTION),
         Claim::Listens { port, .. } => listens(host, *port),
         Claim::Answers {
             url,
@@ -338,8 +348,8 @@ fn loaded(host: &dyn Host, images: &[String]) -> Result<Finding, Fault> {
     })
 }
 
-fn api_answer(host: &dyn Host, api: &ApiClaim) -> Result<Finding, Fault> {
-    let asked = match access::ask(host, api) {
+fn api_answer(host: &dyn Host, api: &ApiClaim, within: Duration) -> Result<Finding, Fault> {
+    let asked = match access::ask(host, api, within) {
         Ok(asked) => asked,
         // What proves who is asking may come, or come back, later.
         Err(fault) if fault.kind == FaultKind::VerifyFailed => {

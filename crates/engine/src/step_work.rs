@@ -54,6 +54,8 @@ pub(crate) struct StepWork<'a> {
     earlier: Earlier,
     /// How often an expectation was looked at in vain.
     looks: u32,
+    /// Whether this try has waited for something by an effect.
+    has_waited: bool,
     phase: Phase,
     began: Duration,
     effects: Vec<Effect>,
@@ -87,6 +89,7 @@ impl<'a> StepWork<'a> {
             waiting_for: None,
             earlier: Earlier::default(),
             looks: 0,
+            has_waited: false,
             phase: Phase::Begin,
             began: engine.host.steady(),
             effects: vec![],
@@ -239,6 +242,17 @@ impl<'a> StepWork<'a> {
                 until,
             });
         }
+        let waits = group.iter().find_map(|intended| match intended.effect {
+            Effect::Await(wait) => Some(wait),
+            _ => None,
+        });
+        if let Some(wait) = waits
+            && !self.has_waited
+        {
+            // What fails later was started by this try itself, and ends it.
+            symptoms::start_afresh(self.host(), wait)?;
+        }
+        let waits = waits.is_some();
         let unsynced = || self.run.journal.with_state(folders_in_the_making);
         let afters = perform(self.host(), &self.run.id, &group, unsynced)?;
         let done = group.iter().zip(afters);
@@ -249,6 +263,7 @@ impl<'a> StepWork<'a> {
         });
         let done: Vec<Record> = done.collect();
         self.performed += done.len() as u64;
+        self.has_waited |= waits;
         self.run.journal.append(self.host(), done)?;
         self.engine.observer.on(&Event::StepAdvanced {
             step: self.id.clone(),

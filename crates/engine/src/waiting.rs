@@ -6,6 +6,7 @@ use bootlace_model::expect::Claim;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::symptom::Symptom;
 
+use crate::access;
 use crate::claims::{self, Finding};
 use crate::port::Host;
 use crate::symptoms::{self, Earlier};
@@ -13,6 +14,9 @@ use crate::symptoms::{self, Earlier};
 /// How long to wait before the first look again; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+/// How long to wait for an answer at first; one who takes calls and says nothing is given longer and
+/// longer, so that others can be looked at in between.
+pub(crate) const BRIEFLY: Duration = Duration::from_secs(1);
 /// How often to look for symptoms: asking the machine costs more than asking an API.
 const LOOK_FOR_SYMPTOMS: Duration = Duration::from_millis(500);
 
@@ -30,10 +34,11 @@ pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Faul
     let earlier = Earlier::look(host, patience.symptoms)?;
     let began = host.steady();
     let deadline = began + patience.within;
-    let mut pause = FIRST_PAUSE;
+    let (mut pause, mut answers_within) = (FIRST_PAUSE, BRIEFLY);
     let mut next_signs = began + LOOK_FOR_SYMPTOMS;
     loop {
-        let finding = claims::evaluate(host, patience.claim)?;
+        let asked = host.steady();
+        let finding = claims::evaluate_within(host, patience.claim, answers_within)?;
         if finding.holds {
             return Ok(());
         }
@@ -41,6 +46,9 @@ pub(crate) fn until(host: &dyn Host, patience: &Patience<'_>) -> Result<(), Faul
             return Err(unmet(patience, &finding));
         }
         let now = host.steady();
+        if now.saturating_sub(asked) >= answers_within {
+            answers_within = (answers_within * 3 / 2).min(access::ONE_QUESTION);
+        }
         if now >= next_signs {
             // What just became true is no failure, whatever the signs say.
             if let Some(fault) = symptoms::first(host, patience.symptoms, &earlier)? {

@@ -137,7 +137,7 @@ fn given(object: &Maintained) -> GivenObject {
 
 /// Asks for an object: it, that it does not exist, or in words why there is no answer.
 fn object(host: &dyn Host, question: &ApiClaim) -> Result<Result<Option<Value>, String>, Fault> {
-    let asked = match access::ask(host, question) {
+    let asked = match access::ask(host, question, access::ONE_QUESTION) {
         Ok(asked) => asked,
         Err(fault) if fault.kind == FaultKind::VerifyFailed => return Ok(Err(fault.message)),
         Err(fault) => return Err(fault),

@@ -10,7 +10,7 @@ use bootlace_model::node::Node;
 use super::command;
 use crate::folders::Folders;
 use crate::port::{Applied, ApplyRequest, Dir, Host, HostError, Stat};
-use crate::{access, symptoms, waiting};
+use crate::{access, waiting};
 
 /// How long the removal of one product may take.
 const REMOVAL: Duration = Duration::from_mins(2);
@@ -25,7 +25,6 @@ pub(super) fn act(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
         Effect::ImportImages(import) => import_images(host, import),
         Effect::ApplyObjects(apply) => apply_objects(host, apply),
         Effect::Await(wait) => {
-            symptoms::start_afresh(host, wait)?;
             let patience = waiting::Patience {
                 claim: &wait.claim,
                 within: wait.within,

@@ -15,9 +15,9 @@ use super::certificates::{self, Wanted};
 use super::content::Contents;
 use super::units;
 use super::writes::{Shape, Write, added_to_another};
-use crate::claims;
 use crate::folders::{Folders, LARGEST_FILE, OpenDir};
 use crate::port::{Dir, Stat};
+use crate::{claims, waiting};
 
 /// Where an effect stands.
 #[derive(Debug)]
@@ -117,7 +117,10 @@ pub(crate) fn standing(folders: &Folders<'_>, effect: &Effect) -> Result<Standin
         }
         Effect::StartUnit(start) => so(running(folders, &start.unit)?),
         Effect::ImportImages(import) => so(loaded(folders, &import.images)?),
-        Effect::Await(wait) => so(claims::evaluate(folders.host(), &wait.claim)?.holds),
+        Effect::Await(wait) => {
+            let finding = claims::evaluate_within(folders.host(), &wait.claim, waiting::BRIEFLY)?;
+            so(finding.holds)
+        }
     })
 }
 

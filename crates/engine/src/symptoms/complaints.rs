@@ -30,7 +30,7 @@ pub(super) fn find(
         fields: vec![],
     };
     // An API that does not answer is what the wait itself is about.
-    let answer = match access::ask(host, &claim) {
+    let answer = match access::ask(host, &claim, access::ONE_QUESTION) {
         Ok(Ok(answer)) if answer.status == 200 => answer,
         Ok(_) => return Ok(None),
         Err(fault) if fault.kind == FaultKind::VerifyFailed => return Ok(None),

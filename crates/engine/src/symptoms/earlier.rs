@@ -8,9 +8,9 @@ use bootlace_model::fault::Fault;
 use bootlace_model::symptom::Symptom;
 
 use super::containers;
-use crate::claims;
 use crate::effects::run_program;
 use crate::port::{Command, ContainerState, ContainerStatus, Host};
+use crate::{claims, waiting};
 
 /// How long a unit may take to stop or start, and its pods to go.
 const AFRESH: Duration = Duration::from_mins(2);
@@ -97,7 +97,8 @@ pub(crate) fn start_afresh(host: &dyn Host, wait: &Await) -> Result<(), Fault> {
         let Some(runner) = &signs.runner else {
             continue;
         };
-        let is_hopeless = claims::evaluate(host, &wait.claim)?.hopeless;
+        let finding = claims::evaluate_within(host, &wait.claim, waiting::BRIEFLY)?;
+        let is_hopeless = finding.hopeless;
         if is_hopeless || containers::any_stuck(host, signs)? {
             restart_with_pods(host, runner)?;
         }

@@ -317,12 +317,21 @@ const READY: ApiState = (
     "Nothing can be applied to an API that is not ready.",
 );
 
-/// Waits until others can connect to the API server, which answers them later.
+/// Waits until others can connect to the API server, which answers them later, and it to etcd.
 fn await_listening(settings: &Settings, symptoms: Vec<Symptom>) -> Effect {
+    let plane = &settings.cluster.control_plane;
+    let listens = |who: &str, port| Claim::Listens {
+        what: format!("{who} listens"),
+        port,
+    };
+    let claims = vec![
+        listens("etcd", plane.ports.etcd_clients),
+        listens("the API server", plane.endpoint.port),
+    ];
     Effect::Await(Await {
-        claim: Claim::Listens {
-            what: "the API server of this machine listens".into(),
-            port: settings.cluster.control_plane.endpoint.port,
+        claim: Claim::All {
+            what: "etcd and the API server of this machine listen".into(),
+            claims,
         },
         within: minutes(10),
         because: "Nothing else can begin without an API.",
