@@ -23,11 +23,13 @@ impl Filesystem {
 
     /// Returns the bytes that its disk writes whole or not at all.
     ///
-    /// A superblock of btrfs takes 4096 bytes, so it needs a disk that does not tear them.
+    /// A superblock of btrfs takes 4096 bytes, so it needs a disk that does not tear them. So does XFS:
+    /// its recovery leaves a block alone that begins like a newer one, and does not see that the rest
+    /// of it is old.
     pub fn sector(self) -> usize {
         match self {
-            Self::Ext4 | Self::Xfs => 512,
-            Self::Btrfs => 4096,
+            Self::Ext4 => 512,
+            Self::Btrfs | Self::Xfs => 4096,
         }
     }
 
@@ -40,6 +42,26 @@ impl Filesystem {
             Self::Ext4 | Self::Btrfs => ",commit=300",
             Self::Xfs => "",
         }
+    }
+
+    /// Tells whether this kernel has it, or can load it.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests ask the kernel beside the port"
+    )]
+    pub fn is_known(self) -> bool {
+        let name = match self {
+            Self::Ext4 => "ext4",
+            Self::Btrfs => "btrfs",
+            Self::Xfs => "xfs",
+        };
+        let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        let loads = || {
+            let mut load = std::process::Command::new("modprobe");
+            load.args(["--dry-run", "--quiet", name]).status()
+        };
+        known.split_whitespace().any(|word| word == name)
+            || loads().is_ok_and(|status| status.success())
     }
 
     pub(super) fn maker(self) -> &'static str {

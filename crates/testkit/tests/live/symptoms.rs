@@ -82,6 +82,21 @@ fn each_sign_of_the_sample_step_ends_it_with_its_cause_and_going_on_works() -> R
 }
 
 #[test]
+fn an_api_that_takes_calls_and_says_nothing_hides_no_cause() -> Result<(), Wrong> {
+    let bench = super::sampler()?;
+    let host = bench.machine();
+    host.ail(Ailment::ApiSilent);
+    host.ail(Ailment::ContainerStuck {
+        pod: "kube-apiserver".into(),
+        line: "x509: certificate signed by unknown authority".into(),
+    });
+    fails_soon(&host, || bench.run(&host).err(), &["S-02"]);
+    fails_soon(&host, || bench.run(&host).err(), &["S-02"]);
+    host.heal();
+    bench.must_finish(&host)
+}
+
+#[test]
 fn without_a_cause_the_deadline_ends_a_wait_and_says_what_was_found() -> Result<(), Wrong> {
     let bench = super::sampler()?;
     let host = bench.machine();
