@@ -16,9 +16,8 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct Journal {
     runs: PathBuf,
+    /// Where the last whole line ends. What follows may be cut off by whoever goes on.
     read: u64,
-    /// The last line, if it is not whole yet.
-    torn: Vec<u8>,
 }
 
 /// What a journal says about one step since it is followed.
@@ -75,7 +74,6 @@ impl Journal {
         let mut journal = Self {
             runs: state.join("runs"),
             read: 0,
-            torn: vec![],
         };
         journal.read_on("", &mut Seen::default())?;
         Ok(journal)
@@ -83,20 +81,27 @@ impl Journal {
 
     /// Reads what was added, as far as it is about a step; all of it if no step is named.
     pub fn read_on(&mut self, step: &str, seen: &mut Seen) -> io::Result<()> {
+        // Half a line may be cut off just while it is read; then it is gone at the second look.
+        self.read_once(step, seen)
+            .or_else(|_| self.read_once(step, seen))
+    }
+
+    fn read_once(&mut self, step: &str, seen: &mut Seen) -> io::Result<()> {
         let Some(mut file) = self.newest()? else {
             return Ok(());
         };
         file.seek(SeekFrom::Start(self.read))?;
-        let before = self.torn.len();
-        file.read_to_end(&mut self.torn)?;
-        self.read += (self.torn.len() - before) as u64;
-        let whole = self.torn.iter().rposition(|byte| *byte == b'\n');
-        let lines: Vec<u8> = self.torn.drain(..whole.map_or(0, |end| end + 1)).collect();
-        for line in lines
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            let line: Value = serde_json::from_slice(line)?;
+        let mut added = vec![];
+        file.read_to_end(&mut added)?;
+        let whole = added.iter().rposition(|byte| *byte == b'\n');
+        added.truncate(whole.map_or(0, |end| end + 1));
+        let lines = added.split(|byte| *byte == b'\n');
+        let lines = lines.filter(|line| !line.is_empty());
+        let lines: Vec<Value> = lines
+            .map(serde_json::from_slice)
+            .collect::<serde_json::Result<_>>()?;
+        self.read += added.len() as u64;
+        for line in lines {
             seen.take(&line["rec"], step);
         }
         Ok(())
@@ -163,5 +168,21 @@ mod tests {
         journal.read_on("c/a", &mut seen).unwrap();
         assert_eq!(seen.kinds, ["step-started", "intent", "done", "verified"]);
         assert!(!seen.is_inside() && seen.closed);
+    }
+
+    #[test]
+    fn half_a_line_that_is_cut_off_is_forgotten() {
+        let state = tempfile::tempdir().unwrap();
+        let run = state.path().join("runs/2026");
+        std::fs::create_dir_all(&run).unwrap();
+        let path = run.join("journal.jsonl");
+        let old = line(r#"{"kind":"step-started","step":"c/a"}"#);
+        std::fs::write(&path, format!("{old}{{\"v\":1,\"rec\":{{\"kind\":\"done")).unwrap();
+        let mut journal = Journal::behind_now(state.path()).unwrap();
+        let new = line(r#"{"kind":"intent","n":5,"step":"c/a"}"#);
+        std::fs::write(&path, format!("{old}{new}")).unwrap();
+        let mut seen = Seen::default();
+        journal.read_on("c/a", &mut seen).unwrap();
+        assert_eq!(seen.kinds, ["intent"]);
     }
 }
