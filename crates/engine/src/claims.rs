@@ -26,7 +26,7 @@ pub(crate) struct Finding {
     pub(crate) found: String,
     /// Whether looking again cannot change it.
     pub(crate) hopeless: bool,
-    /// When what is wrong became so, by the clock of whoever answered.
+    /// Since when it has not held, by the clock of the API.
     pub(crate) since: Option<jiff::Timestamp>,
 }
 

@@ -62,7 +62,7 @@ impl Engine<'_> {
             return Duration::ZERO;
         };
         let age = self.host.now().duration_since(since);
-        // Whoever wrote it may have another clock: one that is ahead makes it no younger than new.
+        // The condition may come from a machine whose clock is ahead; then it counts as new.
         let age = Duration::try_from(age).unwrap_or_default();
         CORRECTED.saturating_sub(age)
     }

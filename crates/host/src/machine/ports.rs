@@ -14,7 +14,7 @@ const LISTENS: &str = "0A";
 /// How long a connection to this machine itself may take.
 const CONNECTS: Duration = Duration::from_secs(1);
 
-/// Tells whether somebody accepts connections to a port.
+/// Tells whether a port accepts connections.
 ///
 /// Asked often by those who wait; the kernel's tables take many times as long to read.
 pub(super) fn listens(port: u16) -> bool {

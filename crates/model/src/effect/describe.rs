@@ -81,7 +81,7 @@ impl Effect {
             }
             Self::Fetch(fetch) => format!("{} from {}", fetch.digest, fetch.url),
             Self::StartUnit(start) => match &start.anew {
-                Some(why) => format!("started anew: {why}"),
+                Some(why) => format!("restarted: {why}"),
                 None => format!("started within {} s", start.within.as_secs()),
             },
             Self::ImportImages(import) => count(import.images.len(), "image"),

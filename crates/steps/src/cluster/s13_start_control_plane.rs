@@ -227,7 +227,7 @@ fn start(
     }))
 }
 
-/// Why the kubelet is started anew.
+/// Why the kubelet is restarted.
 const ASKS_ANEW: &str = "it registers this node at once instead of after its back-off";
 
 fn import(bundle: &Bundle) -> Effect {
