@@ -218,8 +218,8 @@ impl Machine {
         &self.places
     }
 
-    /// Finds the machine's first process, as the host numbers it.
-    pub(crate) fn leader(&self) -> Result<Option<i32>> {
+    /// Finds the machine's first process, as the host numbers it; none if the machine is off.
+    pub fn leader(&self) -> Result<Option<i32>> {
         let found = cgroups::processes(&self.groups()?)?;
         Ok(processes::leader(found).filter(|leader| processes::is_alive(*leader)))
     }

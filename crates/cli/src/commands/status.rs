@@ -6,6 +6,7 @@ use bootlace_model::view::{RunStateView, RunSummary};
 use bootlace_report::next;
 use clap::Args;
 
+use super::up;
 use crate::args::{OnRun, Output, Steps};
 use crate::error::Ending;
 use crate::observer::Unobserved;
@@ -80,9 +81,13 @@ fn sequence_of_run(session: &Session, named: Option<&str>) -> Result<String, Fau
             let message = format!("there is no run {named}");
             Err(Fault::new(FaultKind::Preflight, message).hint("`bootlace runs` lists the runs"))
         }
-        ([], None) => Err(Fault::new(FaultKind::Preflight, "there is no run yet")
-            .in_file(places.paths.state.as_str())
-            .hint("`bootlace run cluster` begins one")),
+        ([], None) => {
+            let inside = up::hint_inside(session, "status")?;
+            let hint = inside.unwrap_or_else(|| "`bootlace run cluster` begins one".into());
+            Err(Fault::new(FaultKind::Preflight, "there is no run yet")
+                .in_file(places.paths.state.as_str())
+                .hint(hint))
+        }
         (several, _) => {
             let message = format!("there are {} runs, and none is named", several.len());
             let fault = Fault::new(FaultKind::Usage, message)

@@ -92,6 +92,13 @@ fn machines_down(session: &Session) -> Result<bool, Fault> {
     Ok(true)
 }
 
+/// Tells how to ask inside the machine of `up`, if there is one: its run is not among those here,
+/// and one that someone begins here instead would change this computer.
+pub(super) fn hint_inside(session: &Session, command: &str) -> Result<Option<String>, Fault> {
+    let line = machine::line_inside(&folder(session), command)?;
+    Ok(line.map(|line| format!("`{line}` asks inside the machine of `bootlace up`")))
+}
+
 /// Prints how to reach the cluster, as data or as a line for a shell.
 fn show(session: &Session, place: In, kubeconfig: &Path) -> Result<(), Fault> {
     let kubeconfig = kubeconfig.display().to_string();

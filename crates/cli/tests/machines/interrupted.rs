@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -79,6 +79,16 @@ fn up_stops_at_a_safe_place_and_attaches_to_a_run_that_was_left_alone() {
     kill_process(killed.pid(), Signal::KILL).unwrap();
     killed.child.wait().unwrap();
     assert_eq!(run_state(&local), "running");
+
+    // This computer has no run of its own; what it is told to type asks where there is one.
+    let status = local.call(&["status", "-o", "json"]).output().unwrap();
+    assert_eq!(status.status.code(), Some(4), "{status:?}");
+    let fault: serde_json::Value = serde_json::from_slice(&status.stderr).unwrap();
+    let hint = fault["error"]["hints"][0].as_str().unwrap();
+    let line = hint.split('`').nth(1).unwrap();
+    let asked = Command::new("sh").args(["-c", line]).output().unwrap();
+    let said = String::from_utf8(asked.stdout).unwrap();
+    assert!(said.contains("prepare-assets"), "{line}: {said}");
 
     // That is a cluster that comes up, so `down` asks before it removes it.
     let down = local.call(&["down"]).stdin(Stdio::null()).output().unwrap();

@@ -119,6 +119,22 @@ pub(super) fn is_busy(folder: &Path) -> Result<bool, Fault> {
     Ok(false)
 }
 
+/// Returns the line that calls a command of bootlace inside the machine; none if it does not run.
+pub(super) fn line_inside(folder: &Path, command: &str) -> Result<Option<String>, Fault> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    let machines = Machines::open(folder).map_err(fault)?;
+    let name = MachineName::new(NAME).map_err(fault)?;
+    let there = machines.list().map_err(fault)?;
+    let machine = there.into_iter().find(|machine| *machine.name() == name);
+    let Some(machine) = machine else {
+        return Ok(None);
+    };
+    let leader = machine.leader().map_err(fault)?;
+    Ok(leader.map(|leader| format!("nsenter --all --target {leader} bootlace {command}")))
+}
+
 /// Tells whether a run is under way inside a machine; one that cannot say has none.
 fn runs_inside(machine: &Machine) -> bool {
     let words = [BOOTLACE, "status", "cluster", "-o", "json"];
