@@ -8,22 +8,28 @@ use crate::{Outcome, outside, rounds};
 
 /// How often each is measured; the longest commands there are.
 const ROUNDS: usize = 2;
+/// How much is shown of what a command printed that failed.
+const LAST_LINES: usize = 40;
 /// The file of a step, written again with the same content.
 const STEP: &str = "crates/steps/src/cluster/s02_release_info.rs";
 
 fn time(program: &str, arguments: &[&str]) -> Result<Duration, Box<dyn std::error::Error>> {
     let begin = Instant::now();
-    let status = outside::command(program)
+    let output = outside::command(program)
         .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
+        .stdin(Stdio::null())
+        .output()?;
     let took = begin.elapsed();
-    if status.success() {
-        Ok(took)
-    } else {
-        Err(format!("{program} {arguments:?} failed").into())
+    if output.status.success() {
+        return Ok(took);
     }
+    for (stream, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+        eprintln!("bench: the end of its {stream}:\n{}", last.join("\n"));
+    }
+    Err(format!("{program} {arguments:?} failed").into())
 }
 
 /// Measures both, each after a run that warms the caches.
