@@ -17,7 +17,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 
 CARGO := cargo
-XTASK := $(CARGO) run --quiet --locked -p xtask --
+# Not `cargo run`: it sets variables for the program that some build scripts watch, so that a cargo which
+# that program starts would build them anew, and all that needs them.
+XTASK := $(CARGO) build --quiet --locked -p xtask && target/debug/xtask
 BINARY := $(CURDIR)/target/release/bootlace
 # Machines need root; for anybody else `up` runs plain processes, which need programs alone.
 LAB := $(if $(filter 0,$(shell id -u)),--bootlace $(BINARY),--programs-only)
@@ -90,7 +92,7 @@ flaky: lab ## Sampled, timed and machine tests by FLAKY_RUNS=30 seeds in at most
 
 bench: lab ## The benchmarks, as a table and as bench/results.json
 	$(call say,bench: build and run)
-	$(CARGO) run --release --locked -p bootlace-bench
+	$(CARGO) build --release --locked -p bootlace-bench && target/release/bootlace-bench
 
 conformance: lab ## Kubernetes' own conformance specs, recorded in docs/reference/conformance.md
 	$(call say,conformance: all specs on a cluster of up; about 40 minutes)
