@@ -49,7 +49,7 @@ pub(crate) fn run() -> Outcome {
     }
     let idle = Peer::new("nothing", "a build with nothing to do", &builds, &nothing);
     Ok(vec![
-        Row::new("builds.check", "`make check`, warm", "s", &checks).within(Bound::AtMost(60.0)),
+        Row::new("builds.check", "`make check`, warm", "s", &checks).within(Bound::AtMost(130.0)),
         Row::new(
             "builds.step",
             "a build after touching one step",
@@ -57,6 +57,6 @@ pub(crate) fn run() -> Outcome {
             &builds,
         )
         .beside(idle)
-        .within(Bound::AtMost(15.0)),
+        .within(Bound::AtMost(3.0)),
     ])
 }

@@ -116,10 +116,10 @@ fn rows(runs: &Runs) -> Vec<Row> {
     );
     let pause = inside::PAUSE.as_millis();
     vec![
-        beside(ready, |seen| seen.ready, 0.55, 0.75),
-        beside(answers, |seen| seen.answers, 0.45, 0.7),
-        beside(memory, |seen| seen.memory, 1.0, 1.0),
-        beside(silence, |seen| seen.silence, 1.25, 1.25).note(format!(
+        beside(ready, |seen| seen.ready, 0.9, 0.97),
+        beside(answers, |seen| seen.answers, 0.55, 1.09),
+        beside(memory, |seen| seen.memory, 0.92, 1.0),
+        beside(silence, |seen| seen.silence, 2.4, 2.3).note(format!(
             "Asked every {pause} ms. bootlace hands over in this time; kubeadm has nothing to hand over."
         )),
         processor(runs),
@@ -130,7 +130,7 @@ fn rows(runs: &Runs) -> Vec<Row> {
             &runs.own,
         )
         .note("From the journal: deciding, writing and syncing. The rest is waiting for Kubernetes.")
-        .within(Bound::AtMost(220.0)),
+        .within(Bound::AtMost(230.0)),
     ]
 }
 
@@ -143,7 +143,7 @@ fn processor(runs: &Runs) -> Row {
     row.note(note)
         .beside(
             runs.peer(Contestant::Kubeadm, figure)
-                .within(Bound::AtMost(1.0)),
+                .within(Bound::AtMost(0.64)),
         )
         .beside(runs.peer(Contestant::KubeadmTuned, figure))
 }

@@ -81,9 +81,9 @@ fn rows(ours: &Runs, theirs: &Runs, version: &str, size: f64) -> Vec<Row> {
     let judge = format!("the same config of {size:.1} MiB judged");
     vec![
         Row::new("ignition.apply", apply, "ms", &ours.apply)
-            .beside(peer(stages, &ours.apply, &theirs.apply).within(Bound::AtMost(0.5))),
+            .beside(peer(stages, &ours.apply, &theirs.apply).within(Bound::AtMost(0.6))),
         Row::new("ignition.judge", judge, "ms", &ours.judge).beside(
-            peer("ignition-validate", &ours.judge, &theirs.judge).within(Bound::AtMost(0.5)),
+            peer("ignition-validate", &ours.judge, &theirs.judge).within(Bound::AtMost(0.09)),
         ),
         Row::new(
             "ignition.memory",

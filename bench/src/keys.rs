@@ -81,6 +81,6 @@ pub(crate) fn run() -> Outcome {
     let what = format!("`prepare-assets`: {effects} effects, verified and durable");
     let openssl =
         format!("the same keys and certificates by {commands} openssl commands, not synced");
-    let peer = Peer::new("openssl", &openssl, &ours, &theirs).within(Bound::AtMost(0.06));
+    let peer = Peer::new("openssl", &openssl, &ours, &theirs).within(Bound::AtMost(0.13));
     Ok(vec![Row::new("keys.time", what, "ms", &ours).beside(peer)])
 }

@@ -166,5 +166,5 @@ pub(crate) fn run() -> Outcome {
     );
     let what = "5,000 files of 700 bytes, journalled and durable";
     let row = Row::new("put-files.files", what, "ms", &ours);
-    Ok(vec![row.beside(by_hand.within(Bound::AtMost(1.75)))])
+    Ok(vec![row.beside(by_hand.within(Bound::AtMost(1.1)))])
 }

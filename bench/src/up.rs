@@ -37,6 +37,6 @@ pub(crate) fn run() -> Outcome {
     }
     let what = "`make up` with a warm cache, the machine's boot included";
     Ok(vec![
-        Row::new("up.warm", what, "s", &times).within(Bound::AtMost(16.0)),
+        Row::new("up.warm", what, "s", &times).within(Bound::AtMost(13.5)),
     ])
 }

@@ -28,7 +28,7 @@ pub(super) fn run(bench: &Bench) -> Result<Vec<Row>, Box<dyn std::error::Error>>
     let what = format!("memory of an idle connection, of {CONNECTIONS}");
     let row = Row::new("serve.idle", what, "KiB", &[ours]);
     let what = format!("saying goodbye on all {CONNECTIONS} idle connections");
-    let ends = Row::new("serve.end", what, "s", &[ended]).within(Bound::AtMost(1.0));
+    let ends = Row::new("serve.end", what, "s", &[ended]).within(Bound::AtMost(0.3));
     let nginx = Peer::new(
         "nginx",
         "nginx, the same bytes as a file",

@@ -73,7 +73,7 @@ pub(super) fn run(
     let (files, units) = (site::FILES, site::UNITS);
     let rate = format!("answers a second of {kilobytes} KB over TLS, {CONNECTIONS} connections");
     Ok(vec![
-        row("serve.rate", &rate, "/s", |it| it.rate, Bound::AtLeast(0.9)).note(format!(
+        row("serve.rate", &rate, "/s", |it| it.rate, Bound::AtLeast(1.15)).note(format!(
             "A config of {files} files and {units} units; clients share the processors with the server."
         )),
         row(
@@ -81,14 +81,14 @@ pub(super) fn run(
             "99 of 100 answers take at most",
             "ms",
             |it| it.p99,
-            Bound::AtMost(1.0),
+            Bound::AtMost(0.85),
         ),
         row(
             "serve.busy",
             "processor time of the server for an answer",
             "ms",
             |it| it.busy,
-            Bound::AtMost(1.1),
+            Bound::AtMost(0.74),
         ),
         memory(servers, "serve.memory", "peak memory of the server, all processes"),
     ])

@@ -35,7 +35,7 @@ pub(super) fn run(
     }
     let what = format!("{BOOTS} first boots, each a new TLS connection, no error");
     let row = Row::new("serve.storm", what, "s", &times[0]);
-    let peers = servers.peers(&times, Bound::AtMost(1.06));
+    let peers = servers.peers(&times, Bound::AtMost(1.0));
     let what = "peak memory of the server after the first boots";
     Ok(vec![
         peers.into_iter().fold(row, Row::beside),
