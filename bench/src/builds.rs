@@ -57,6 +57,6 @@ pub(crate) fn run() -> Outcome {
             &builds,
         )
         .beside(idle)
-        .within(Bound::AtMost(3.0)),
+        .within(Bound::AtMost(4.5)),
     ])
 }
