@@ -8,11 +8,11 @@ use hyper::body::Body;
 use hyper::header::{ACCEPT, HeaderMap, HeaderName, IF_NONE_MATCH};
 use hyper::{Method, StatusCode};
 
-use crate::cache::View;
+use crate::cache::{self, View};
 use crate::name::Name;
 use crate::page::Credentials;
 use crate::problem::{Kind, Problem};
-use crate::progress::Unreadable;
+use crate::progress::{Seen, Unreadable};
 use crate::reply::Reply;
 use crate::site::Site;
 use crate::tokens::{Bearer, Verdict};
@@ -21,7 +21,7 @@ use crate::{accept, disk, page, progress, status};
 /// After how many seconds a machine may ask again with a token that is not known yet.
 const TOKEN_MAY_COME: u32 = 5;
 
-/// The header by which a machine may say who it is.
+/// The header by which a machine says who it is; with a token of one node it has to.
 const NODE: HeaderName = HeaderName::from_static("bootlace-node");
 
 /// Answers a request.
@@ -57,8 +57,11 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
     match endpoint {
         "healthz" => Reply::new(endpoint, "text/plain; charset=utf-8", "ok\n"),
         "readyz" => status::ready(site).await,
-        "status" => status::status(site).await,
-        "metrics" => status::metrics(site),
+        "status" | "metrics" => match seen(site, request) {
+            Ok(seen) if endpoint == "status" => status::status(site, seen.as_ref()).await,
+            Ok(seen) => status::metrics(site, seen.as_ref()),
+            Err(refusal) => refused(site, endpoint, refusal, source),
+        },
         "progress" => progress(site, request, body, source).await,
         "page" => page::home(site, request, source),
         "login" => page::login(site, request, body, source).await,
@@ -100,12 +103,23 @@ async fn progress<B: Body<Error: Into<Unreadable>>>(
     let mut reply = match refusal(None, verdict) {
         Some(refusal) => refused(site, "progress", refusal, source),
         None if request.method == Method::POST => progress::take(site, &bearer, body, source).await,
-        None => progress::tell(site, &bearer, &request.headers),
+        None => progress::tell(site, &bearer, &request.headers, source),
     };
     let node = reply.bearer.node.take();
     reply.bearer = bearer;
     reply.bearer.node = reply.bearer.node.or(node);
     reply
+}
+
+/// Tells whose machines somebody may see: nobody's without a token, and a bad one is refused.
+fn seen(site: &Site, request: &Parts) -> Result<Option<Seen>, Refusal> {
+    let credentials = page::credentials(&request.headers);
+    let (verdict, bearer) = judge(site, None, &request.headers, &credentials);
+    match refusal(None, verdict) {
+        None => Ok(Some(progress::seen(site, &bearer))),
+        Some(_) if verdict == Verdict::Missing => Ok(None),
+        Some(refusal) => Err(refusal),
+    }
 }
 
 /// Returns which config a path asks for, and of which pool.
@@ -154,18 +168,13 @@ async fn config(
     source: SocketAddr,
 ) -> Reply {
     let headers = &request.headers;
-    let (mut verdict, bearer) = judge(site, Some(pool), headers, &page::header(headers));
-    let is_unknown = || {
-        let pools = site.cache.pools().list();
-        pools.is_ok_and(|pools| !pools.contains(pool))
-    };
-    if matches!(verdict, Verdict::OtherPool | Verdict::OnlyLooks) && is_unknown() {
-        // Whoever has a valid token may know that the name of the pool is wrong.
-        verdict = Verdict::Allowed;
-    }
+    let (verdict, bearer) = judge(site, Some(pool), headers, &page::header(headers));
     let mut reply = match refusal(Some(pool), verdict) {
-        Some(refusal) => refused(site, view.endpoint(), refusal, source),
         None => served(site, view, pool, headers).await,
+        Some(refusal) => match wrong_name(site, pool, verdict) {
+            Some(problem) => Reply::problem(view.endpoint(), &problem),
+            None => refused(site, view.endpoint(), refusal, source),
+        },
     };
     if let Some(node) = &bearer.node
         && reply.status == StatusCode::OK
@@ -177,6 +186,18 @@ async fn config(
     reply.bearer = bearer;
     reply.subject[0] = Some(pool.as_str().to_owned());
     reply
+}
+
+/// Tells whoever has a valid token, though not of this pool, that the name of the pool is wrong.
+///
+/// That is all that comes of it: a pool whose file is being replaced is unknown for a moment, too, and
+/// what it served until then is for its own tokens alone.
+pub(crate) fn wrong_name(site: &Site, pool: &Name, verdict: Verdict) -> Option<Problem> {
+    if !matches!(verdict, Verdict::OtherPool | Verdict::OnlyLooks) {
+        return None;
+    }
+    let known = site.cache.pools().list().ok()?;
+    (!known.contains(pool)).then(|| cache::unknown(pool, &known))
 }
 
 async fn served(site: &Site, view: View, pool: &Name, headers: &HeaderMap) -> Reply {
@@ -264,6 +285,14 @@ pub(crate) fn refusal(pool: Option<&Name>, verdict: Verdict) -> Option<Refusal> 
             never(
                 "the token is for another node".into(),
                 "give each machine its own pointer config",
+            ),
+        ),
+        Verdict::NoNode => (
+            "other-node",
+            never(
+                "the token is for one node, and the request does not say which it comes from"
+                    .into(),
+                "send the header `Bootlace-Node: NAME`; a pointer config has it in httpHeaders",
             ),
         ),
         Verdict::Revoked => ("revoked", never("the token was revoked".into(), new)),

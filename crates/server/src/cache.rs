@@ -143,7 +143,7 @@ impl Cache {
             Made::Unknown => {
                 // Nothing is kept for names that anybody may make up.
                 drop(self.slots().remove(&key));
-                Err(self.unknown(pool))
+                Err(unknown(pool, &self.pools.list().unwrap_or_default()))
             }
         }
     }
@@ -193,22 +193,22 @@ impl Cache {
         reading.await.ok()
     }
 
-    fn unknown(&self, pool: &Name) -> Problem {
-        let known = self.pools.list().unwrap_or_default();
-        let known: Vec<&str> = known.iter().map(Name::as_str).collect();
-        let hint = if known.is_empty() {
-            "there are no pools: make one first".into()
-        } else {
-            format!("ask for one of these: {}", known.join(", "))
-        };
-        let detail = format!("there is no pool {}", pool.as_str());
-        Problem::new(Kind::UnknownPool, detail, hint)
-    }
-
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeMap<(Name, View, Version), Arc<Slot>>> {
         // The map is whole whatever happened to whoever held it.
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Says that there is no such pool, and which ones there are.
+pub(crate) fn unknown(pool: &Name, known: &[Name]) -> Problem {
+    let known: Vec<&str> = known.iter().map(Name::as_str).collect();
+    let hint = if known.is_empty() {
+        "there are no pools: make one first".into()
+    } else {
+        format!("ask for one of these: {}", known.join(", "))
+    };
+    let detail = format!("there is no pool {}", pool.as_str());
+    Problem::new(Kind::UnknownPool, detail, hint)
 }
 
 /// Tells whether the last change of every file is so long ago that it has been written whole.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -27,21 +27,25 @@ use crate::disk;
 use crate::log::Log;
 use crate::patience::{Patience, Whole};
 use crate::reply::Sent;
-use crate::shares::Shares;
+use crate::shares::{Share, Shares};
 use crate::site::Site;
 use crate::stop::Stop;
 use crate::turn::{Noted, Turn};
 
 /// How many connections there may be; more wait until one ends.
 const MOST_CONNECTIONS: usize = 10_000;
-/// How many of them one source may have.
+/// How many of them one source may have: many machines may be behind one address.
 const MOST_OF_ONE: usize = 7_500;
+/// How many of those may be of strangers, from whom no valid request has come yet.
+const MOST_STRANGERS: usize = 2_000;
 /// How long a client may take to secure its connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How much of an answer is encrypted ahead of what the client has taken.
 const AHEAD: usize = 128 << 10;
 /// How long a connection may be idle.
 const IDLE: Duration = Duration::from_mins(1);
+/// How long that of a stranger may be.
+const STRANGER_IDLE: Duration = Duration::from_secs(10);
 /// How large the head of a request may be.
 const LARGEST_HEAD: usize = 16 << 10;
 /// How many headers a request may have.
@@ -61,7 +65,7 @@ pub(crate) async fn serve(
 ) {
     let acceptor = TlsAcceptor::from(tls);
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let shares = Shares::new(MOST_OF_ONE);
+    let (shares, strangers) = (Shares::new(MOST_OF_ONE), Shares::new(MOST_STRANGERS));
     loop {
         let accepted = async {
             // The semaphore is never closed.
@@ -74,14 +78,19 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let Some(share) = shares.take(peer.ip()) else {
+                let share = shares.take(peer.ip()).zip(strangers.take(peer.ip()));
+                let Some((share, stranger)) = share else {
                     // Hung up on: one source must not keep all others out.
                     site.metrics.handshake_failed();
                     continue;
                 };
                 let (site, acceptor, stop) = (Arc::clone(&site), acceptor.clone(), stop.clone());
                 tokio::spawn(async move {
-                    connection(site, acceptor, stream, peer, &stop).await;
+                    let client = Client {
+                        peer,
+                        stranger: Arc::new(Mutex::new(Some(stranger))),
+                    };
+                    connection(site, acceptor, stream, &client, &stop).await;
                     drop((place, share));
                 });
             }
@@ -103,6 +112,27 @@ pub(crate) async fn serve(
     }
 }
 
+/// Whoever is at the other end of a connection.
+#[derive(Debug, Clone)]
+struct Client {
+    peer: SocketAddr,
+    /// Its share of what strangers may have, until it is none any more.
+    stranger: Arc<Mutex<Option<Share>>>,
+}
+
+impl Client {
+    fn is_stranger(&self) -> bool {
+        let stranger = self.stranger.lock();
+        stranger.unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Notes that it may ask.
+    fn introduced(&self) {
+        let stranger = self.stranger.lock();
+        drop(stranger.unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
 /// A connection that is secured.
 type Secured = Patience<Box<TlsStream<TcpStream>>>;
 
@@ -118,7 +148,7 @@ async fn connection(
     site: Arc<Site>,
     acceptor: TlsAcceptor,
     stream: TcpStream,
-    peer: SocketAddr,
+    client: &Client,
     stop: &Stop,
 ) {
     let _connected = site.metrics.connected();
@@ -136,15 +166,20 @@ async fn connection(
     let (whole, turn) = (Whole::default(), Turn::default());
     let mut stream = Patience::new(stream, whole.clone(), turn.clone());
     loop {
+        let idle = if client.is_stranger() {
+            STRANGER_IDLE
+        } else {
+            IDLE
+        };
         let more = tokio::select! {
-            more = tokio::time::timeout(IDLE, stream.has_more()) => matches!(more, Ok(Ok(true))),
+            more = tokio::time::timeout(idle, stream.has_more()) => matches!(more, Ok(Ok(true))),
             () = stop.asked() => false,
         };
         if !more {
             // A client that has gone does not hear the goodbye.
             return drop(stream.shutdown().await);
         }
-        let requests = requests(Arc::clone(&site), stream, peer, &whole, &turn, stop);
+        let requests = requests(Arc::clone(&site), stream, client, &whole, &turn, stop);
         match Box::pin(requests).await {
             Pause::Idle(idle) => stream = idle,
             Pause::Over => return,
@@ -165,7 +200,7 @@ async fn secure(acceptor: TlsAcceptor, stream: TcpStream) -> Option<Box<TlsStrea
 async fn requests(
     site: Arc<Site>,
     stream: Secured,
-    peer: SocketAddr,
+    client: &Client,
     whole: &Whole,
     turn: &Turn,
     stop: &Stop,
@@ -175,7 +210,7 @@ async fn requests(
     let service = service_fn(|request: Request<Incoming>| {
         whole.say();
         turn.asked(!request.body().is_end_stream());
-        let answer = respond(Arc::clone(&site), request, peer);
+        let answer = respond(Arc::clone(&site), request, client.clone());
         async {
             answer
                 .await
@@ -211,7 +246,7 @@ async fn requests(
         }
     }
     if let Some(status) = refused.status() {
-        note_refused(&site, status, peer);
+        note_refused(&site, status, client.peer);
     }
     Pause::Over
 }
@@ -239,10 +274,14 @@ fn note_refused(site: &Site, status: u16, peer: SocketAddr) {
 async fn respond(
     site: Arc<Site>,
     request: Request<Incoming>,
-    peer: SocketAddr,
+    client: Client,
 ) -> Result<Response<Sent>, Infallible> {
     let (request, body) = request.into_parts();
+    let peer = client.peer;
     let reply = answer(&site, &request, body, peer).await;
+    if site.gate.tokens().is_none() || reply.is_of_valid_token() {
+        client.introduced();
+    }
     let bytes = reply.sent(&request.method);
     let status = reply.status.as_u16();
     site.metrics.answered(reply.endpoint, status, bytes);
@@ -265,4 +304,24 @@ async fn respond(
         reason: reply.reason.clone(),
     });
     Ok(reply.into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_introduced_makes_room_for_other_strangers() {
+        let strangers = Shares::new(1);
+        let source = SocketAddr::from(([10, 0, 0, 1], 1));
+        let client = Client {
+            peer: source,
+            stranger: Arc::new(Mutex::new(strangers.take(source.ip()))),
+        };
+        assert!(client.is_stranger());
+        assert!(strangers.take(source.ip()).is_none());
+        client.introduced();
+        assert!(!client.is_stranger());
+        assert!(strangers.take(source.ip()).is_some());
+    }
 }

@@ -6,7 +6,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use endpoint::{Unreadable, take, tell};
+pub(crate) use endpoint::{Unreadable, seen, take, tell};
 pub(crate) use events::Events;
 
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ pub(crate) enum Seen {
 
 impl Seen {
     /// Tells whether the machines of a pool may be seen.
-    fn sees(&self, pool: &str) -> bool {
+    pub(crate) fn sees(&self, pool: &str) -> bool {
         match self {
             Self::All => true,
             Self::Of(pools) => pools.iter().any(|name| name.as_str() == pool),

@@ -35,12 +35,14 @@ pub(crate) async fn watch(site: Arc<Site>, watched: Watched, log: Log) {
         if identity.has_changed() {
             let [certificate, key] = &watched.identity;
             let outcome = read_identity(&site, certificate, key);
+            identity.keep(outcome.is_ok());
             told(&site, &log, "certificate", outcome);
         }
         if let Some(path) = &watched.tokens
             && tokens.has_changed()
         {
             let outcome = read_tokens(&site, path);
+            tokens.keep(outcome.is_ok());
             told(&site, &log, "tokens", outcome);
         }
     }
@@ -88,21 +90,33 @@ fn told(site: &Site, log: &Log, about: &'static str, outcome: Result<(), String>
 struct Seen {
     paths: Vec<PathBuf>,
     states: Vec<Option<Fingerprint>>,
+    /// Whether they could be read in that state.
+    is_read: bool,
 }
 
 impl Seen {
     fn new(paths: Vec<PathBuf>) -> Self {
         let states = look(&paths);
-        Self { paths, states }
+        Self {
+            paths,
+            states,
+            is_read: true,
+        }
     }
 
-    /// Tells whether a file changed and all of them are settled, so that they can be read.
+    /// Notes whether the files could be read. If not, that is tried again although they do not change: a
+    /// disk may recover, and the right to read be given.
+    fn keep(&mut self, is_read: bool) {
+        self.is_read = is_read;
+    }
+
+    /// Tells whether a file changed or was not read, and all of them are settled, so that they can be.
     fn has_changed(&mut self) -> bool {
         let states = look(&self.paths);
         let now = disk::now();
         let is_fresh =
             |state: &Option<Fingerprint>| state.is_some_and(|state| state.is_fresh(now, SETTLES));
-        if states == self.states || states.iter().any(is_fresh) {
+        if self.is_read && states == self.states || states.iter().any(is_fresh) {
             return false;
         }
         self.states = states;
@@ -112,4 +126,26 @@ impl Seen {
 
 fn look(paths: &[PathBuf]) -> Vec<Option<Fingerprint>> {
     paths.iter().map(|path| Fingerprint::look(path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test's own file")]
+
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_read_is_read_again_although_it_does_not_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens.yaml");
+        std::fs::write(&path, "one").unwrap();
+        let mut seen = Seen::new(vec![path.clone()]);
+        std::fs::write(&path, "three").unwrap();
+        std::thread::sleep(SETTLES * 2);
+        for is_read in [false, false, true] {
+            assert!(seen.has_changed());
+            seen.keep(is_read);
+        }
+        assert!(!seen.has_changed());
+    }
 }

@@ -98,6 +98,11 @@ impl Reply {
         self
     }
 
+    /// Tells whether whoever asked has a valid token, whatever came of it.
+    pub(crate) fn is_of_valid_token(&self) -> bool {
+        self.bearer.sees_all || !self.bearer.pools.is_empty()
+    }
+
     /// Counts the bytes that are sent as a body.
     pub(crate) fn sent(&self, method: &Method) -> u64 {
         if method == Method::HEAD {

@@ -10,12 +10,15 @@ use crate::audit::Audit;
 use crate::cache::Cache;
 use crate::metrics::Metrics;
 use crate::progress::Progress;
+use crate::shares::Shares;
 use crate::throttle::Throttle;
 use crate::tls;
 use crate::tokens::Tokens;
 
 /// How many may read along at a time.
 const MOST_READERS: usize = 64;
+/// How many of them may come from one source.
+const MOST_READERS_OF_ONE: usize = 16;
 
 /// What everything that answers shares.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub(crate) struct Site {
     pub(crate) progress: Progress,
     /// Places for those who read along.
     pub(crate) readers: Arc<Semaphore>,
+    /// How many read along from where.
+    pub(crate) readers_of_one: Shares,
     /// How often.
     pub(crate) metrics: Arc<Metrics>,
     /// By what the server proves who it is.
@@ -106,6 +111,7 @@ impl Site {
             cache,
             progress,
             readers: Arc::new(Semaphore::new(MOST_READERS)),
+            readers_of_one: Shares::new(MOST_READERS_OF_ONE),
             gate,
             throttle: Throttle::default(),
             audit,

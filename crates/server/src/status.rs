@@ -9,7 +9,7 @@ use crate::reply::Reply;
 use crate::site::{Gate, Site};
 use crate::{accept, disk};
 
-/// How many machines anybody is told of, who needs no token for it.
+/// How many machines are listed at a time.
 const MOST_NODES: usize = 1_000;
 
 /// Answers `/readyz`: 200 as long as machines can be served, and everything that is wrong in any case.
@@ -68,20 +68,15 @@ async fn problems(site: &Site) -> (Vec<String>, bool) {
     (problems, is_able)
 }
 
-/// Answers `/status`: everything, without secrets.
-pub(crate) async fn status(site: &Site) -> Reply {
+/// Answers `/status`: everything, without secrets; machines and pools only to those who may see them.
+pub(crate) async fn status(site: &Site, seen: Option<&Seen>) -> Reply {
     let (problems, is_able) = problems(site).await;
     let now = disk::now();
     let tokens = site.gate.tokens().map(|tokens| {
         let (all, valid) = tokens.counts(now);
         json!({"known": all, "valid": valid})
     });
-    // Those who stalled come first: they are the ones that somebody looks for.
-    let mut nodes = site.progress.list(&Seen::All, now);
-    if nodes.len() > MOST_NODES {
-        nodes.sort_by_key(|node| !node.stalled);
-    }
-    let body = json!({
+    let mut body = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "ready": is_able,
         "insecure": insecure(site),
@@ -91,10 +86,19 @@ pub(crate) async fn status(site: &Site) -> Reply {
         "connections": site.metrics.connections(),
         "audit": {"lost": site.audit.lost()},
         "stalls_after_seconds": site.progress.stalls_after().as_secs(),
-        "nodes_total": nodes.len(),
-        "nodes": nodes.get(..MOST_NODES).unwrap_or(&nodes),
-        "pools": pools(site).await,
     });
+    if let Some(seen) = seen {
+        // Those who stalled come first: they are the ones that somebody looks for.
+        let mut nodes = site.progress.list(seen, now);
+        if nodes.len() > MOST_NODES {
+            nodes.sort_by_key(|node| !node.stalled);
+        }
+        body["nodes_total"] = nodes.len().into();
+        body["nodes"] = json!(nodes.get(..MOST_NODES).unwrap_or(&nodes));
+        body["pools"] = pools(site, seen).await.into();
+    } else {
+        body["hint"] = "machines and pools are listed for those who send a token".into();
+    }
     let body = serde_json::to_vec_pretty(&body).unwrap_or_default();
     Reply::new("status", "application/json", body)
 }
@@ -110,7 +114,10 @@ pub(crate) fn insecure(site: &Site) -> Vec<&'static str> {
 }
 
 /// Tells for each pool what is served in which version.
-async fn pools(site: &Site) -> Vec<Value> {
+///
+/// An etag follows from the whole config. Whoever knows all of it but a short secret could try
+/// secrets until the etag fits, so only those get it who may have the config.
+async fn pools(site: &Site, seen: &Seen) -> Vec<Value> {
     let mut pools = Vec::new();
     for pool in site.cache.pools().list().unwrap_or_default() {
         let mut versions = Map::new();
@@ -119,7 +126,8 @@ async fn pools(site: &Site) -> Vec<Value> {
             let told = match site.cache.get(&pool, View::Whole, version).await {
                 Ok(served) => {
                     config = Some(served.config.clone());
-                    json!({"bytes": served.content.len(), "etag": served.tag})
+                    let etag = seen.sees(pool.as_str()).then_some(&served.tag);
+                    json!({"bytes": served.content.len(), "etag": etag})
                 }
                 Err(problem) => {
                     json!({"status": problem.status().as_u16(), "detail": problem.detail()})
@@ -132,8 +140,8 @@ async fn pools(site: &Site) -> Vec<Value> {
     pools
 }
 
-/// Answers `/metrics`.
-pub(crate) fn metrics(site: &Site) -> Reply {
+/// Answers `/metrics`; machines are counted for those who may see them.
+pub(crate) fn metrics(site: &Site, seen: Option<&Seen>) -> Reply {
     let expires = u64::try_from(site.identity.expires().as_second()).unwrap_or(0);
     let mut text = site.metrics.text(&[
         (
@@ -157,6 +165,8 @@ pub(crate) fn metrics(site: &Site) -> Reply {
             insecure(site).len() as u64,
         ),
     ]);
-    crate::metrics::nodes(&mut text, &site.progress.list(&Seen::All, disk::now()));
+    if let Some(seen) = seen {
+        crate::metrics::nodes(&mut text, &site.progress.list(seen, disk::now()));
+    }
     Reply::new("metrics", "text/plain; version=0.0.4; charset=utf-8", text)
 }

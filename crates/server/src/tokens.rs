@@ -117,6 +117,8 @@ pub(crate) enum Verdict {
     OnlyLooks,
     /// It is for another node.
     OtherNode,
+    /// It is for one node, and the request does not say from which it comes.
+    NoNode,
     /// It was taken out of the file.
     Revoked,
     /// It is not known, and may become so.
@@ -201,14 +203,18 @@ impl Tokens {
             Some(pool) => here.find(|token| token.pool.as_ref() == Some(pool)),
             None => valid().next().or(here.next()),
         };
-        let is_other = |token: &Token| {
-            let bound = token.node.as_deref().map(str::as_bytes);
-            bound.is_some_and(|bound| node.is_some_and(|node| node != bound))
+        // Whoever asks for a config says who it is; who reports something says so in the report.
+        let is_other = |bound: &str| match node {
+            Some(node) => node != bound.as_bytes(),
+            None => pool.is_some(),
         };
         let verdict = match (here, found.first()) {
             (Some(token), _) if token.is_revoked => Verdict::Revoked,
             (Some(token), _) if token.expires <= now => Verdict::Expired,
-            (Some(token), _) if is_other(token) => Verdict::OtherNode,
+            (Some(token), _) if token.node.as_deref().is_some_and(is_other) => match node {
+                Some(_) => Verdict::OtherNode,
+                None => Verdict::NoNode,
+            },
             (Some(_), _) => Verdict::Allowed,
             (None, Some(token)) if token.is_revoked => Verdict::Revoked,
             (None, Some(_)) if valid().next().is_none() => Verdict::Expired,

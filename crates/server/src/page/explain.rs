@@ -39,17 +39,14 @@ pub(crate) async fn explain(site: &Site, request: &Parts, source: SocketAddr) ->
         return answer::nowhere(ENDPOINT);
     };
     let headers = &request.headers;
-    let (mut verdict, bearer) = answer::judge(site, Some(&pool), headers, &credentials(headers));
-    let is_unknown = || {
-        let pools = site.cache.pools().list();
-        pools.is_ok_and(|pools| !pools.contains(&pool))
-    };
-    let is_other = verdict == Verdict::OtherPool && (bearer.sees_all || is_unknown());
-    if is_other || verdict == Verdict::OnlyLooks {
-        verdict = Verdict::Allowed;
-    }
-    let mut reply = match answer::refusal(Some(&pool), verdict) {
-        Some(refusal) => answer::refused(site, ENDPOINT, refusal, source),
+    let (verdict, bearer) = answer::judge(site, Some(&pool), headers, &credentials(headers));
+    let looks = verdict == Verdict::OtherPool && bearer.sees_all || verdict == Verdict::OnlyLooks;
+    let refusal = answer::refusal(Some(&pool), verdict).filter(|_| !looks);
+    let mut reply = match refusal {
+        Some(refusal) => match answer::wrong_name(site, &pool, verdict) {
+            Some(problem) => Reply::problem(ENDPOINT, &problem),
+            None => answer::refused(site, ENDPOINT, refusal, source),
+        },
         None => match asked(request.uri.query().unwrap_or_default()) {
             Ok(asked) => explained(site, &pool, asked).await,
             Err(problem) => Reply::problem(ENDPOINT, &problem),

@@ -110,12 +110,22 @@ fn pool_of(site: &Site, bearer: &Bearer, named: Option<&str>) -> Result<Name, Pr
     }
 }
 
-/// Tells where machines are: as a stream of events, or once, to whoever asks for JSON.
-pub(crate) fn tell(site: &Arc<Site>, bearer: &Bearer, headers: &HeaderMap) -> Reply {
-    let seen = match site.gate.tokens() {
+/// Tells whose machines somebody with a valid token may see.
+pub(crate) fn seen(site: &Site, bearer: &Bearer) -> Seen {
+    match site.gate.tokens() {
         Some(_) if !bearer.sees_all => Seen::Of(bearer.pools.clone()),
         _ => Seen::All,
-    };
+    }
+}
+
+/// Tells where machines are: as a stream of events, or once, to whoever asks for JSON.
+pub(crate) fn tell(
+    site: &Arc<Site>,
+    bearer: &Bearer,
+    headers: &HeaderMap,
+    source: SocketAddr,
+) -> Reply {
+    let seen = seen(site, bearer);
     let accept = headers
         .get(ACCEPT)
         .map(hyper::header::HeaderValue::as_bytes);
@@ -125,7 +135,7 @@ pub(crate) fn tell(site: &Arc<Site>, bearer: &Bearer, headers: &HeaderMap) -> Re
         let body = serde_json::json!({ "nodes": nodes });
         return Reply::new(ENDPOINT, "application/json", body.to_string());
     }
-    let Some(events) = Events::begin(site, seen) else {
+    let Some(events) = Events::begin(site, seen, source.ip()) else {
         let detail = "too many read along already, or the server is about to end";
         let problem = Problem::new(Kind::NotReady, detail, "ask again later");
         return Reply::problem(ENDPOINT, &problem.retry_after(5));

@@ -1,6 +1,7 @@
 //! A stream of changes, as server-sent events.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::{Change, Node, Seen};
 use crate::disk;
+use crate::shares::Share;
 use crate::site::Site;
 
 /// How often a line is sent when nothing happens, so that whoever reads knows that all is well, and a
@@ -28,20 +30,21 @@ const AGAIN: u32 = 2_000;
 #[derive(Debug)]
 pub(crate) struct Events {
     lines: mpsc::Receiver<Bytes>,
-    _place: OwnedSemaphorePermit,
+    _place: (OwnedSemaphorePermit, Share),
 }
 
 impl Events {
     /// Begins a stream: where everybody is whom one may see, then each change. None if the server is
-    /// about to end, or too many read already.
-    pub(crate) fn begin(site: &Arc<Site>, seen: Seen) -> Option<Self> {
+    /// about to end, or too many read already, in all or from this source.
+    pub(crate) fn begin(site: &Arc<Site>, seen: Seen, source: IpAddr) -> Option<Self> {
+        let share = site.readers_of_one.take(source)?;
         let place = Arc::clone(&site.readers).try_acquire_owned().ok()?;
         let changes = site.progress.follow()?;
         let (sender, lines) = mpsc::channel(8);
         tokio::spawn(pump(Arc::clone(site), seen, changes, sender));
         Some(Self {
             lines,
-            _place: place,
+            _place: (place, share),
         })
     }
 }

@@ -49,13 +49,28 @@ fn tokens_are_judged_row_by_row() {
         (Some("Bearer goo"), Verdict::Unknown),
     ];
     for (header, expected) in rows {
-        let (verdict, _) = tokens.judge(header.map(str::as_bytes), Some(&worker()), None, now());
+        let (verdict, _) = tokens.judge(
+            header.map(str::as_bytes),
+            Some(&worker()),
+            Some(b"node-1"),
+            now(),
+        );
         assert_eq!(verdict, expected, "{header:?}");
     }
-    let (_, bearer) = tokens.judge(Some(b"Bearer good"), Some(&worker()), None, now());
+    let (_, bearer) = tokens.judge(
+        Some(b"Bearer good"),
+        Some(&worker()),
+        Some(b"node-1"),
+        now(),
+    );
     assert_eq!(bearer.token.as_deref(), Some("770e6076"));
     assert_eq!(bearer.node.as_deref(), Some("node-1"));
-    let (verdict, _) = tokens.judge(Some(b"Bearer \xff"), Some(&worker()), None, now());
+    let (verdict, _) = tokens.judge(
+        Some(b"Bearer \xff"),
+        Some(&worker()),
+        Some(b"node-1"),
+        now(),
+    );
     assert_eq!(verdict, Verdict::Malformed);
     assert_eq!(tokens.counts(now()), (3, 2));
 }
@@ -66,7 +81,12 @@ fn a_token_that_was_taken_out_is_revoked_until_it_is_back() {
     let empty = Tokens::parse(b"tokens: []").unwrap();
     let judge = |tokens: &Tokens| {
         tokens
-            .judge(Some(b"Bearer good"), Some(&worker()), None, now())
+            .judge(
+                Some(b"Bearer good"),
+                Some(&worker()),
+                Some(b"node-1"),
+                now(),
+            )
             .0
     };
     assert_eq!(judge(&empty), Verdict::Unknown);
@@ -178,6 +198,8 @@ fn a_token_may_be_for_one_node_or_to_look_at_everything() {
         judge("good", Some("worker"), Some("node-2")).0,
         Verdict::OtherNode
     );
+    assert_eq!(judge("good", Some("worker"), None).0, Verdict::NoNode);
+    assert_eq!(judge("good", None, None).0, Verdict::Allowed);
     assert_eq!(
         judge("other", Some("master"), Some("any")).0,
         Verdict::Allowed

@@ -21,7 +21,7 @@ fn tell(world: &World, token: &str, body: &str) -> Answer {
 }
 
 fn nodes(world: &World) -> serde_json::Value {
-    world.client.get("/status", &[]).json()["nodes"].clone()
+    world.client.get("/status", &[ALL]).json()["nodes"].clone()
 }
 
 /// Reads a stream of events.
@@ -88,7 +88,7 @@ fn who_is_where_is_told_and_read() {
         (&told[0]["stalled"], &told[1]["stalled"]),
         (&true.into(), &false.into())
     );
-    let metrics = world.client.get("/metrics", &[]);
+    let metrics = world.client.get("/metrics", &[ALL]);
     let metrics = String::from_utf8(metrics.body).unwrap();
     for line in [
         "bootlace_server_nodes{pool=\"worker\",phase=\"done\"} 1\n",
@@ -103,6 +103,65 @@ fn who_is_where_is_told_and_read() {
     assert_eq!(json.json()["nodes"].as_array().unwrap().len(), 2);
     world.end();
     assert!(all.until("never").is_err(), "streams end with the server");
+}
+
+#[test]
+fn who_has_no_token_learns_nothing_of_machines_and_pools() {
+    let world = World::with_tokens(TOKENS);
+    for (token, node) in [(WORKER, "node-1"), (LUKS, "node-2")] {
+        let report = format!(r#"{{"node": "{node}", "phase": "pivot"}}"#);
+        assert_eq!(tell(&world, token, &report).status, 204);
+    }
+    let tag = world.client.get("/config/worker", &[WORKER]);
+    let tag = tag.header("etag").unwrap().trim_matches('"').to_owned();
+    let text = |path: &str, headers: &[&str]| {
+        let answer = world.client.get(path, headers);
+        assert_eq!(answer.status, 200, "{path}");
+        String::from_utf8(answer.body).unwrap()
+    };
+    for path in ["/status", "/metrics"] {
+        let open = text(path, &[]);
+        for told in ["node-1", "node-2", "127.0.0.1", "rendered-1", "pivot", &tag] {
+            assert!(!open.contains(told), "{path} tells {told}: {open}");
+        }
+        assert_eq!(
+            world.client.get(path, &["Authorization: Bearer no"]).status,
+            511
+        );
+    }
+    // With a token it is what the token is for; an etag tells whether a guess of a secret is right.
+    let (own, other, all) = (
+        text("/status", &[WORKER]),
+        text("/status", &[LUKS]),
+        text("/status", &[ALL]),
+    );
+    assert!(
+        own.contains("node-1") && !own.contains("node-2") && own.contains(&tag),
+        "{own}"
+    );
+    assert!(
+        other.contains("node-2") && !other.contains("node-1") && !other.contains(&tag),
+        "{other}"
+    );
+    assert!(
+        all.contains("node-1") && all.contains("node-2") && all.contains(&tag),
+        "{all}"
+    );
+}
+
+#[test]
+fn one_source_does_not_take_the_places_of_all_readers() {
+    let world = World::with_tokens(TOKENS);
+    let begin = || {
+        let mut stream = world.client.connect().unwrap();
+        let answer = ask(&mut stream, "GET", "/progress", &[ALL]).unwrap();
+        (answer.status, stream)
+    };
+    let streams: Vec<_> = (0..16).map(|_| begin()).collect();
+    assert!(streams.iter().all(|(status, _)| *status == 200));
+    assert_eq!(begin().0, 503);
+    drop(streams);
+    until("a place is free again", || begin().0 == 200);
 }
 
 #[test]

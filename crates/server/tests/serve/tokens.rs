@@ -1,5 +1,7 @@
 //! Who is let in, who is sent away for good, and who may ask again.
 
+use std::time::Duration;
+
 use crate::client::{Answer, ask};
 use crate::world::{World, until};
 
@@ -20,7 +22,9 @@ fn file(hash: &str) -> String {
 
 fn with(world: &World, token: &str) -> Answer {
     let header = format!("Authorization: Bearer {token}");
-    world.client.get("/config/worker", &[&header])
+    world
+        .client
+        .get("/config/worker", &[&header, "Bootlace-Node: node-7"])
 }
 
 #[test]
@@ -70,7 +74,8 @@ fn who_fails_too_often_is_held_up_and_whoever_has_a_token_never() {
     let mut stream = world.client.connect().unwrap();
     let mut asked = |token: &str| {
         let header = format!("Authorization: Bearer {token}");
-        ask(&mut stream, "GET", "/config/worker", &[&header]).unwrap()
+        let headers = [header.as_str(), "Bootlace-Node: node-7"];
+        ask(&mut stream, "GET", "/config/worker", &headers).unwrap()
     };
     for n in 0..300 {
         assert_eq!(asked(&format!("guess-{n}")).status, 511);
@@ -131,4 +136,38 @@ fn who_can_serve_nobody_is_not_ready() {
     assert_eq!(answer.status, 503);
     let detail = answer.json()["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("no token is valid"), "{detail}");
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file that is away for a moment"
+)]
+fn a_token_of_another_pool_gets_nothing_while_the_pool_is_away() {
+    let world = World::with_tokens(&file(GOOD));
+    let good = ["Authorization: Bearer good-token", "Bootlace-Node: node-7"];
+    let other = ["Authorization: Bearer other-token"];
+    let (pool, away) = (
+        world.path("pools/machine-pools/worker.yaml"),
+        world.path("away"),
+    );
+    for path in ["/config/worker", "/layered/worker", "/explain/worker"] {
+        // What was served before is waited for, by those who may have it.
+        let before = world.client.get(path, &good);
+        std::fs::rename(&pool, &away).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(200));
+                std::fs::rename(&away, &pool).unwrap();
+            });
+            let answer = world.client.get(path, &other);
+            assert!([401, 404].contains(&answer.status), "{path}: {answer:?}");
+            assert_eq!(
+                world.client.get(path, &good).status,
+                before.status,
+                "{path}"
+            );
+        });
+        assert_eq!(world.client.get(path, &other).status, 401, "{path}");
+    }
 }
