@@ -27,7 +27,7 @@ use crate::retry::{Refusal, back_off};
 use crate::signals;
 use crate::stop::Stop;
 use node::{Node, NodeList};
-pub use routes::Network as ServiceNetwork;
+pub use routes::Network as AddressRange;
 use services::Decision;
 
 /// The path of all nodes.
@@ -46,8 +46,10 @@ pub struct Options {
     pub folder: PathBuf,
     /// The node's own addresses.
     pub addresses: Vec<IpAddr>,
+    /// The networks of pods; what a node claims outside of them is not its own.
+    pub pods: Vec<AddressRange>,
     /// The networks of services, to which the node gets a route if it has none.
-    pub services: Vec<ServiceNetwork>,
+    pub services: Vec<AddressRange>,
 }
 
 /// Keeps the node's network as it should be until it is stopped.
@@ -153,7 +155,7 @@ impl Network<'_> {
         }
     }
 
-    fn serve_one(&self, network: &ServiceNetwork) -> std::io::Result<()> {
+    fn serve_one(&self, network: &AddressRange) -> std::io::Result<()> {
         let mut kernel = netlink::Routes::open()?;
         let decision = services::decide(&mut kernel, network, &self.options.addresses)?;
         for change in decision.changes() {
@@ -204,8 +206,14 @@ impl Network<'_> {
                 self.log.news("config", line);
             }
         }
-        let others = nodes.values().filter(|other| other.metadata.name != *node);
-        self.route(&routes::wanted(others));
+        let all: Vec<&Node> = nodes.values().collect();
+        let wanted = routes::wanted(&all, node, &self.options.pods);
+        if wanted.refused.is_empty() {
+            self.log.over("refused");
+        } else {
+            self.log.news("refused", wanted.refused.join("; "));
+        }
+        self.route(&wanted.routes);
     }
 
     fn route(&self, wanted: &[routes::Route]) {

@@ -77,8 +77,8 @@ pub(crate) fn payload(files: &[File], values: &Values, overrides: &[Override]) -
             managed.push(manifest);
             continue;
         }
-        payload.lacks_values |= missing.iter().any(|missing| missing.may_come());
-        let why: Vec<String> = missing.iter().map(|missing| missing.missing()).collect();
+        payload.lacks_values |= missing.iter().any(|lack| lack.may_come);
+        let why: Vec<String> = missing.into_iter().map(|lack| lack.why).collect();
         let why = why.join(", ");
         broken.push(unusable(&manifest, why));
     }

@@ -5,7 +5,9 @@
 //! image of the operator itself is a word, too: it holds the manifests, so they cannot hold its digest.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
 
+use bootlace_model::config::Cidr;
 use serde_json::Value;
 
 /// A word, and where its value comes from.
@@ -19,18 +21,73 @@ pub(crate) struct Placeholder {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
-    /// This key of the cluster's own values.
-    Cluster(&'static str),
+    /// This key of the cluster's own values, of this kind.
+    Cluster(&'static str, Kind),
     /// This name in the release's `image-references`.
     Image(&'static str),
 }
 
+/// What a value of the cluster has to be.
+///
+/// Words stand within configs of other programs: a value with a line break or a brace would add to them
+/// whatever its writer wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Networks, with commas between them.
+    Networks,
+    /// Addresses, with commas between them.
+    Addresses,
+    /// A DNS name.
+    Domain,
+    /// An HTTPS address without a path.
+    Server,
+}
+
+impl Kind {
+    fn allows(self, value: &str) -> bool {
+        match self {
+            Self::Networks => value.split(',').all(|one| one.parse::<Cidr>().is_ok()),
+            Self::Addresses => value.split(',').all(|one| one.parse::<IpAddr>().is_ok()),
+            Self::Domain => is_dns_name(value),
+            Self::Server => value.strip_prefix("https://").is_some_and(is_host_and_port),
+        }
+    }
+
+    /// Completes the sentence: the value is not …
+    fn name(self) -> &'static str {
+        match self {
+            Self::Networks => "a network such as 10.96.0.0/12",
+            Self::Addresses => "an address such as 10.96.0.10",
+            Self::Domain => "a DNS name such as cluster.local",
+            Self::Server => "an address such as https://10.0.0.1:6443",
+        }
+    }
+}
+
+fn is_dns_name(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_label = |label: &str| {
+        let ends = !label.starts_with('-') && !label.ends_with('-');
+        !label.is_empty() && label.len() <= 63 && ends && label.bytes().all(is_inner)
+    };
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
+fn is_host_and_port(text: &str) -> bool {
+    if text.parse::<SocketAddr>().is_ok() {
+        return true;
+    }
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, "443"));
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    is_dns_name(host) && is_port
+}
+
 const PLACEHOLDERS: &[Placeholder] = &[
-    Placeholder::cluster("POD_CIDR", "podCIDR"),
-    Placeholder::cluster("SERVICE_CIDR", "serviceCIDR"),
-    Placeholder::cluster("CLUSTER_DNS", "clusterDNS"),
-    Placeholder::cluster("CLUSTER_DOMAIN", "clusterDomain"),
-    Placeholder::cluster("API_SERVER", "server"),
+    Placeholder::cluster("POD_CIDR", "podCIDR", Kind::Networks),
+    Placeholder::cluster("SERVICE_CIDR", "serviceCIDR", Kind::Networks),
+    Placeholder::cluster("CLUSTER_DNS", "clusterDNS", Kind::Addresses),
+    Placeholder::cluster("CLUSTER_DOMAIN", "clusterDomain", Kind::Domain),
+    Placeholder::cluster("API_SERVER", "server", Kind::Server),
     Placeholder {
         word: "BOOTLACE_IMAGE",
         source: Source::Image("bootlace"),
@@ -38,25 +95,19 @@ const PLACEHOLDERS: &[Placeholder] = &[
 ];
 
 impl Placeholder {
-    const fn cluster(word: &'static str, key: &'static str) -> Self {
-        let source = Source::Cluster(key);
+    const fn cluster(word: &'static str, key: &'static str, kind: Kind) -> Self {
+        let source = Source::Cluster(key, kind);
         Self { word, source }
     }
+}
 
-    /// Says where the value is missing.
-    pub(crate) fn missing(&self) -> String {
-        match self.source {
-            Source::Cluster(key) => {
-                format!("the ConfigMap bootlace-system/cluster-config has no {key}")
-            }
-            Source::Image(name) => format!("image-references names no image {name}"),
-        }
-    }
-
-    /// Tells whether the value may still come: the cluster's values are made while it starts.
-    pub(crate) fn may_come(&self) -> bool {
-        matches!(self.source, Source::Cluster(_))
-    }
+/// A word that cannot be replaced.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Lack {
+    /// Why, with the place to put it right.
+    pub(crate) why: String,
+    /// Whether a value may still come: the cluster's values are made while it starts.
+    pub(crate) may_come: bool,
 }
 
 /// The values of this cluster and of this release.
@@ -69,11 +120,25 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    fn get(&self, placeholder: &Placeholder) -> Option<&String> {
-        match placeholder.source {
-            Source::Cluster(key) => self.cluster.get(key),
-            Source::Image(name) => self.images.get(name),
-        }
+    fn get(&self, placeholder: &Placeholder) -> Result<&str, Lack> {
+        let (value, why, may_come) = match placeholder.source {
+            Source::Cluster(key, kind) => {
+                let place = "the ConfigMap bootlace-system/cluster-config";
+                match self.cluster.get(key) {
+                    // The value itself is not shown: it may be of any length and hold anything.
+                    Some(value) if !kind.allows(value) => {
+                        let why = format!("{key} of {place} is not {}", kind.name());
+                        (None, why, true)
+                    }
+                    value => (value, format!("{place} has no {key}"), true),
+                }
+            }
+            Source::Image(name) => {
+                let why = format!("image-references names no image {name}");
+                (self.images.get(name), why, false)
+            }
+        };
+        value.map(String::as_str).ok_or(Lack { why, may_come })
     }
 }
 
@@ -89,16 +154,16 @@ pub(crate) fn images(image_references: &str) -> BTreeMap<String, String> {
     tags.into_iter().flatten().filter_map(image).collect()
 }
 
-/// Puts values in the place of words, and returns those that have none.
+/// Puts values in the place of words, and tells which have none that can be used.
 ///
 /// Only texts are looked at, after the manifest was parsed: no value can add a field.
-pub(crate) fn fill(object: &mut Value, values: &Values) -> BTreeSet<&'static Placeholder> {
+pub(crate) fn fill(object: &mut Value, values: &Values) -> BTreeSet<Lack> {
     let mut missing = BTreeSet::new();
     fill_in(object, values, &mut missing);
     missing
 }
 
-fn fill_in(value: &mut Value, values: &Values, missing: &mut BTreeSet<&'static Placeholder>) {
+fn fill_in(value: &mut Value, values: &Values, missing: &mut BTreeSet<Lack>) {
     match value {
         Value::String(text) => {
             for placeholder in PLACEHOLDERS {
@@ -107,9 +172,9 @@ fn fill_in(value: &mut Value, values: &Values, missing: &mut BTreeSet<&'static P
                     continue;
                 }
                 match values.get(placeholder) {
-                    Some(value) => *text = replace(text, word, value),
-                    None => {
-                        missing.insert(placeholder);
+                    Ok(value) => *text = replace(text, word, value),
+                    Err(lack) => {
+                        missing.insert(lack);
                     }
                 }
             }
@@ -191,8 +256,8 @@ mod tests {
     #[test]
     fn words_without_a_value_are_told_with_the_place_to_put_it() {
         let mut object = json!(["CLUSTER_DNS", "BOOTLACE_IMAGE", "POD_CIDR"]);
-        let missing = fill(&mut object, &values(&[("podCIDR", "x")]));
-        let told: Vec<String> = missing.iter().map(|missing| missing.missing()).collect();
+        let missing = fill(&mut object, &values(&[("podCIDR", "10.0.0.0/8")]));
+        let told: Vec<&str> = missing.iter().map(|lack| lack.why.as_str()).collect();
         assert_eq!(
             told,
             [
@@ -200,10 +265,49 @@ mod tests {
                 "the ConfigMap bootlace-system/cluster-config has no clusterDNS",
             ]
         );
-        assert_eq!(
-            missing.iter().filter(|missing| missing.may_come()).count(),
-            1
-        );
+        assert_eq!(missing.iter().filter(|lack| lack.may_come).count(), 1);
+    }
+
+    #[test]
+    fn no_value_writes_into_the_config_around_it() {
+        let good = [
+            ("podCIDR", "10.244.0.0/16,fd00::/48"),
+            ("serviceCIDR", "10.96.0.0/12"),
+            ("clusterDNS", "10.96.0.10"),
+            ("clusterDomain", "cluster.local"),
+            ("server", "https://api.example.org:6443"),
+            ("server", "https://[fd00::1]:6443"),
+        ];
+        let bad = [
+            ("podCIDR", "10.244.0.0/16\nbindAddress: 0.0.0.0"),
+            ("podCIDR", ""),
+            ("serviceCIDR", "10.96.0.0/12 --bind"),
+            ("clusterDNS", "10.96.0.10\n"),
+            ("clusterDomain", "cluster.local {\n  forward . 10.6.6.6"),
+            ("clusterDomain", "cluster..local"),
+            ("server", "http://10.0.0.1:6443"),
+            ("server", "https://10.0.0.1:6443/\ntoken: x"),
+            ("server", "https://10.0.0.1:+6443"),
+            ("server", "https://user@10.0.0.1:6443"),
+        ];
+        for (is_good, (key, value)) in good
+            .map(|row| (true, row))
+            .into_iter()
+            .chain(bad.map(|row| (false, row)))
+        {
+            let word = PLACEHOLDERS
+                .iter()
+                .find(|known| matches!(known.source, Source::Cluster(of, _) if of == key));
+            let mut object = json!(word.unwrap().word);
+            let missing = fill(&mut object, &values(&[(key, value)]));
+            assert_eq!(missing.is_empty(), is_good, "{key}: {value}");
+            assert_eq!(object == value, is_good, "{key}: {value}");
+            assert!(
+                missing
+                    .iter()
+                    .all(|lack| lack.why.contains(key) && lack.may_come)
+            );
+        }
     }
 
     #[test]
@@ -232,14 +336,14 @@ mod tests {
                 if is_part(c) {
                     word.push(c);
                 } else {
-                    expected.push_str(if word == "POD_CIDR" { "VALUE" } else { &word });
+                    expected.push_str(if word == "POD_CIDR" { "10.0.0.0/8" } else { &word });
                     word.clear();
                     expected.push(c);
                 }
             }
             expected.pop();
             let mut object = json!(text);
-            fill(&mut object, &values(&[("podCIDR", "VALUE")]));
+            fill(&mut object, &values(&[("podCIDR", "10.0.0.0/8")]));
             prop_assert_eq!(object, json!(expected));
         }
     }

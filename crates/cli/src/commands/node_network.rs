@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use bootlace_model::fault::Fault;
 use bootlace_operator::Stop;
-use bootlace_operator::node_network::{self, Options, ServiceNetwork};
+use bootlace_operator::node_network::{self, AddressRange, Options};
 use clap::{Args, ValueHint};
 
 use super::version_operator::{ApiAccess, log};
@@ -27,9 +27,12 @@ pub(crate) struct NodeNetwork {
     /// The node's own addresses
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     node_ip: Vec<IpAddr>,
+    /// Networks of pods; what a node claims outside of them gets no route
+    #[arg(long, value_name = "CIDR", value_delimiter = ',', required = true)]
+    pod_cidr: Vec<AddressRange>,
     /// Networks of services; the node gets a route to them if it has none
     #[arg(long, value_name = "CIDR", value_delimiter = ',', requires = "node_ip")]
-    service_cidr: Vec<ServiceNetwork>,
+    service_cidr: Vec<AddressRange>,
 }
 
 pub(crate) fn node_network(session: &Session, args: NodeNetwork) -> Result<Ending, Fault> {
@@ -38,6 +41,7 @@ pub(crate) fn node_network(session: &Session, args: NodeNetwork) -> Result<Endin
         node: args.node,
         folder: args.cni_folder,
         addresses: args.node_ip,
+        pods: args.pod_cidr,
         services: args.service_cidr,
     };
     node_network::run(&options, &log(session), &Stop::default())?;

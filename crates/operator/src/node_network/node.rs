@@ -14,7 +14,7 @@ pub(super) struct NodeList {
     pub(super) items: Vec<Node>,
 }
 
-/// Name and version.
+/// Name, version and age.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Metadata {
@@ -22,6 +22,8 @@ pub(super) struct Metadata {
     pub(super) name: String,
     /// The version of the API's answer.
     pub(super) resource_version: String,
+    /// When the API server took it in, as text that sorts by time.
+    pub(super) creation_timestamp: String,
 }
 
 /// A node.

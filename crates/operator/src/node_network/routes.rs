@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use super::node::Node;
+use super::node::{Metadata, Node};
 
 /// A range of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,25 +97,73 @@ impl fmt::Display for Change {
     }
 }
 
-/// Returns the ways to the pods of nodes, by addresses of the same family.
-pub(super) fn wanted<'n>(nodes: impl Iterator<Item = &'n Node>) -> Vec<Route> {
-    let mut routes = vec![];
+/// The ways to the pods of other nodes, and what nodes claim without a right to it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// The ways, by addresses of the same family.
+    pub(super) routes: Vec<Route>,
+    /// What is not believed, one sentence each.
+    pub(super) refused: Vec<String>,
+}
+
+/// Returns the ways to the pods of all nodes but this one.
+///
+/// A node says itself which part of the pod network it has when it registers. So that it cannot draw
+/// the packets of others to it, a part counts only inside the cluster's pod networks, at most as large
+/// as those that are handed out, and if no older node has any of it. The node that this runs on comes
+/// first of all.
+pub(super) fn wanted(nodes: &[&Node], here: &str, pods: &[Network]) -> Wanted {
+    let mut nodes = nodes.to_vec();
+    nodes.sort_by_key(|node| {
+        let Metadata {
+            name,
+            creation_timestamp,
+            ..
+        } = &node.metadata;
+        (name != here, creation_timestamp, name)
+    });
+    let mut wanted = Wanted::default();
+    let mut taken: Vec<(Network, &str)> = vec![];
     for node in nodes {
+        let name = node.metadata.name.as_str();
         for network in node.pod_networks() {
-            let Ok(to) = network.parse::<Network>() else {
-                continue;
+            let to = match claimed(&network, pods, &taken) {
+                Ok(to) => to,
+                Err(why) => {
+                    let claim = format!("no route to {network} of the node {name}: {why}");
+                    wanted.refused.push(claim);
+                    continue;
+                }
             };
+            taken.push((to, name));
             let gateway = node
                 .addresses()
                 .find(|address| address.is_ipv4() == to.address.is_ipv4());
-            routes.extend(gateway.map(|gateway| Route {
-                to,
-                way: Way::Gateway(gateway),
-            }));
+            if let Some(gateway) = gateway.filter(|_| name != here) {
+                let way = Way::Gateway(gateway);
+                wanted.routes.push(Route { to, way });
+            }
         }
     }
-    routes.sort();
-    routes
+    wanted.routes.sort();
+    wanted
+}
+
+/// Returns the network that a node claims, or says why it cannot have it.
+fn claimed(text: &str, pods: &[Network], taken: &[(Network, &str)]) -> Result<Network, String> {
+    let network: Network = text.parse()?;
+    if !pods.iter().any(|pods| pods.covers(&network)) {
+        return Err("it is outside the cluster's pod network".into());
+    }
+    let least = if network.address.is_ipv4() { 24 } else { 64 };
+    if network.length < least {
+        return Err(format!("it is larger than a node's part, a /{least}"));
+    }
+    let overlaps = |other: &Network| other.covers(&network) || network.covers(other);
+    match taken.iter().find(|(other, _)| overlaps(other)) {
+        Some((other, owner)) => Err(format!("{other} belongs to the node {owner}")),
+        None => Ok(network),
+    }
 }
 
 /// Returns what must change so that exactly the wanted ways lead over gateways, among those that are ours.
@@ -170,9 +218,15 @@ mod tests {
         }
     }
 
+    fn wanted_among(nodes: &[Node]) -> Wanted {
+        let pods = ["10.244.0.0/16", "fd00:1::/48"].map(|pods| pods.parse().unwrap());
+        wanted(&nodes.iter().collect::<Vec<_>>(), "here", &pods)
+    }
+
     #[test]
-    fn every_node_s_pods_are_reached_by_an_address_of_their_family() {
+    fn every_other_node_s_pods_are_reached_by_an_address_of_their_family() {
         let nodes = [
+            node("here", &["10.244.0.0/24"], &["10.0.0.9"]),
             node(
                 "a",
                 &["10.244.1.0/24", "fd00:1::/64"],
@@ -180,15 +234,64 @@ mod tests {
             ),
             node("b", &[], &["10.0.0.2"]),
             node("c", &["10.244.3.0/24"], &[]),
-            node("d", &["nonsense", "10.244.4.0/99"], &["10.0.0.4"]),
         ];
-        assert_eq!(
-            wanted(nodes.iter()),
-            [
+        let expected = Wanted {
+            routes: vec![
                 route("10.244.1.0/24", "10.0.0.1"),
-                route("fd00:1::/64", "fe80::1")
+                route("fd00:1::/64", "fe80::1"),
+            ],
+            refused: vec![],
+        };
+        assert_eq!(wanted_among(&nodes), expected);
+    }
+
+    #[test]
+    fn no_node_draws_the_packets_of_others_to_it() {
+        let created = |second: u8, mut node: Node| {
+            node.metadata.creation_timestamp = format!("2026-01-01T00:00:0{second}Z");
+            node
+        };
+        let claims = |networks: &[&str]| created(9, node("a-thief", networks, &["10.0.0.66"]));
+        let refused = [
+            // Everything, the service network, the nodes themselves, another family.
+            ("0.0.0.0/0", "outside"),
+            ("10.0.0.0/8", "outside"),
+            ("10.96.0.1/32", "outside"),
+            ("10.0.0.0/24", "outside"),
+            ("::/0", "outside"),
+            // All pods, or half of them.
+            ("10.244.0.0/16", "larger"),
+            ("10.244.128.0/17", "larger"),
+            ("fd00:1::/48", "larger"),
+            // This node, an older one, one pod of it, both of them.
+            ("10.244.0.0/24", "here"),
+            ("10.244.0.7/32", "here"),
+            ("10.244.1.0/24", "older"),
+            ("10.244.1.128/25", "older"),
+            ("nonsense", "not a network"),
+            ("10.244.4.0/99", "not a network"),
+        ];
+        let ours = || {
+            [
+                created(5, node("here", &["10.244.0.0/24"], &["10.0.0.9"])),
+                created(1, node("z-older", &["10.244.1.0/24"], &["10.0.0.1"])),
             ]
-        );
+        };
+        for (claim, why) in refused {
+            let [here, older] = ours();
+            let wanted = wanted_among(&[claims(&[claim]), here, older]);
+            assert_eq!(
+                wanted.routes,
+                [route("10.244.1.0/24", "10.0.0.1")],
+                "{claim}"
+            );
+            let [told] = wanted.refused.try_into().unwrap();
+            assert!(told.contains("a-thief") && told.contains(why), "{told}");
+        }
+        // What is refused takes nothing else from it.
+        let [here, older] = ours();
+        let wanted = wanted_among(&[claims(&["10.244.1.0/24", "10.244.7.0/24"]), here, older]);
+        assert_eq!(wanted.routes.len(), 2);
     }
 
     #[test]

@@ -392,6 +392,7 @@ fn a_node_gets_its_config_as_soon_as_it_has_its_part_of_the_network() {
         node: "one".into(),
         folder: folder.clone(),
         addresses: vec![],
+        pods: vec!["10.244.0.0/16".parse().unwrap()],
         services: vec![],
     });
     cluster.apply("apiVersion: v1\nkind: Node\nmetadata: {name: one}\n");
@@ -416,5 +417,17 @@ fn a_node_gets_its_config_as_soon_as_it_has_its_part_of_the_network() {
         config["plugins"][0]["ipam"]["ranges"][0][0]["subnet"],
         "10.244.7.0/24"
     );
+
+    // A node that registers with all addresses, or with those of another, gets no route to them.
+    for (name, claim) in [("all", "0.0.0.0/0"), ("same", "10.244.7.128/25")] {
+        cluster.apply(&format!(
+            "apiVersion: v1\nkind: Node\nmetadata: {{name: {name}}}\n\
+             spec: {{podCIDR: {claim}, podCIDRs: [{claim}]}}\n"
+        ));
+        wait_for(SOON, "the claim is refused", || {
+            let told = format!("no route to {claim} of the node {name}");
+            network.has_said(&told).then_some(())
+        });
+    }
     network.stop().unwrap();
 }
