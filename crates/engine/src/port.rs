@@ -40,6 +40,14 @@ pub enum HostError {
         /// Which path.
         path: String,
     },
+    /// A path led through a link of another user to what is not that user's.
+    #[error("{path} leads through a link of the user {user} to a folder of somebody else")]
+    ForeignLink {
+        /// Which path.
+        path: String,
+        /// The number of the user.
+        user: u32,
+    },
     /// Something is larger than what is accepted.
     #[error("{target} is larger than {limit} bytes")]
     TooLarge {

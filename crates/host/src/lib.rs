@@ -174,6 +174,10 @@ impl RealHost {
             Err(LostWay::Escape) => Err(HostError::Escape {
                 path: path.to_string(),
             }),
+            Err(LostWay::Foreign(user)) => Err(HostError::ForeignLink {
+                path: path.to_string(),
+                user,
+            }),
             Err(LostWay::Refused(errno)) => Err(refused("open", path.as_str(), errno)),
         }
     }

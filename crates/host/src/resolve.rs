@@ -1,9 +1,10 @@
 //! Opens folders so that no link leads out of the root.
 //!
-//! The kernel can do that itself since Linux 5.6. Where it cannot, or where a sandbox forbids it,
-//! the path is walked here, part by part. Both obey the same rules: an absolute link begins at the
-//! root, `..` ends at the root, forty links are followed and not one more, and the links in `/proc`
-//! that jump to an open file are not followed at all.
+//! The kernel can do that itself since Linux 5.6, and does for paths without links. A path with links
+//! is walked here, part by part, because the kernel does not look at whose links they are; so is every
+//! path where the kernel cannot, or where a sandbox forbids it. An absolute link begins at the root,
+//! `..` ends at the root, forty links are followed and not one more, and the links in `/proc` that jump
+//! to an open file are not followed at all.
 
 mod walk;
 
@@ -31,6 +32,8 @@ pub(crate) enum LostWay {
     Absent,
     /// It would leave the root, goes through too many links, or through one that jumps.
     Escape,
+    /// It goes through a link of this user to what is not this user's.
+    Foreign(u32),
     /// The operating system refused.
     Refused(Errno),
 }
@@ -82,23 +85,28 @@ impl Resolver {
             || relative.len() >= PATH_MAX
             || KERNEL_CANNOT.load(Ordering::Relaxed);
         if by_hand {
-            return walk::open(root.as_fd(), relative, flags).map_err(LostWay::from);
+            return walk::open(root.as_fd(), relative, flags);
         }
-        match open_by_kernel(&root, relative, flags) {
+        let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+        match open_by_kernel(&root, relative, flags, inside) {
             Err(Errno::NOSYS | Errno::PERM) => {
                 KERNEL_CANNOT.store(true, Ordering::Relaxed);
                 self.open_below(root, relative, flags)
             }
-            // Somebody renames all the time; walking by hand does not mind.
-            Err(Errno::AGAIN) => walk::open(root.as_fd(), relative, flags).map_err(LostWay::from),
+            // There is a link on the way, or somebody renames all the time, which walking does not mind.
+            Err(Errno::LOOP | Errno::AGAIN) => walk::open(root.as_fd(), relative, flags),
             opened => opened.map_err(LostWay::from),
         }
     }
 }
 
-fn open_by_kernel(root: impl AsFd, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+fn open_by_kernel(
+    root: impl AsFd,
+    relative: &str,
+    flags: OFlags,
+    inside: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
     let path = if relative.is_empty() { "." } else { relative };
-    let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     for _ in 0..TRIES {
         match rustix::fs::openat2(&root, path, flags, Mode::empty(), inside) {
             Err(Errno::AGAIN | Errno::INTR) => {}

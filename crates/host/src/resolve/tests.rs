@@ -11,12 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, RenameFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::{LostWay, Resolver};
 
 const BOTH: [Resolver; 2] = [Resolver::Best, Resolver::ByHand];
+
+/// How the kernel follows links inside a root.
+const INSIDE: ResolveFlags = ResolveFlags::IN_ROOT.union(ResolveFlags::NO_MAGICLINKS);
 
 /// Identifies a folder: its device and inode numbers.
 type Identity = (u64, u64);
@@ -29,6 +32,21 @@ fn identity_of(path: &Path) -> Identity {
 fn open(resolver: Resolver, root: &Path, path: &str) -> Result<Identity, LostWay> {
     let folder = resolver.open(root, path)?;
     let stat = rustix::fs::fstat(&folder.handle).unwrap();
+    Ok((stat.st_dev, stat.st_ino))
+}
+
+/// Follows all links as the kernel does, whoever made them.
+fn open_by_kernel_alone(root: &Path, path: &str) -> Result<Identity, LostWay> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = rustix::fs::open(root, flags, Mode::empty()).unwrap();
+    // Whoever renames something anywhere, as other tests do, lets the kernel give up a path with `..`.
+    let opened = loop {
+        match super::open_by_kernel(&root, path, flags, INSIDE) {
+            Err(Errno::AGAIN) => std::thread::yield_now(),
+            opened => break opened.map_err(LostWay::from)?,
+        }
+    };
+    let stat = rustix::fs::fstat(&opened).unwrap();
     Ok((stat.st_dev, stat.st_ino))
 }
 
@@ -53,7 +71,7 @@ fn this_kernel_can_do_it_itself() {
     let folder = tempfile::tempdir().unwrap();
     let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
     let root = rustix::fs::open(folder.path(), flags, Mode::empty()).unwrap();
-    super::open_by_kernel(&root, "", flags).unwrap();
+    super::open_by_kernel(&root, "", flags, INSIDE).unwrap();
 }
 
 #[test]
@@ -264,6 +282,66 @@ fn exchanging_folders_and_links_all_the_time_opens_no_way_out() {
     }
 }
 
+/// Root's folders, and the home of a user in which links lead to them; runs as root alone.
+fn home_with_links(root: &Path, user: u32) {
+    for path in ["etc", "home/user/own/deep", "home/other"] {
+        folder(&root.join(path));
+    }
+    for (path, target) in [
+        ("home/user/to-etc", "/etc"),
+        ("home/user/up", "../../etc"),
+        ("home/user/to-other", "/home/other"),
+        ("home/user/to-own", "own"),
+        ("home/user/to-far-own", "/home/user/own"),
+        ("home/user/of-root", "/etc"),
+        ("homes", "/home"),
+        ("to-user", "home/user"),
+    ] {
+        symlink(target, root.join(path)).unwrap();
+    }
+    for path in [
+        "",
+        "/own",
+        "/own/deep",
+        "/to-etc",
+        "/up",
+        "/to-other",
+        "/to-own",
+        "/to-far-own",
+    ] {
+        std::os::unix::fs::lchown(root.join(format!("home/user{path}")), Some(user), None).unwrap();
+    }
+    std::os::unix::fs::lchown(root.join("home/other"), Some(user + 1), None).unwrap();
+}
+
+#[test]
+fn links_of_others_lead_only_to_what_is_theirs() {
+    const USER: u32 = 12_345;
+    if !rustix::process::geteuid().is_root() {
+        bootlace_test_notes::skip!("only root can give files to others");
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let root = temporary.path();
+    home_with_links(root, USER);
+    let foreign = Err(LostWay::Foreign(USER));
+    for (path, expected) in [
+        ("home/user/to-etc", foreign),
+        ("home/user/up", foreign),
+        ("home/user/to-other", foreign),
+        // The user can move it there, whoever made it.
+        ("home/user/of-root", foreign),
+        ("to-user/to-etc", foreign),
+        ("home/user/to-own/deep", Ok("home/user/own/deep")),
+        ("home/user/to-far-own", Ok("home/user/own")),
+        // Root's own links lead everywhere.
+        ("homes/user/own", Ok("home/user/own")),
+        ("to-user", Ok("home/user")),
+        ("homes/other", Ok("home/other")),
+    ] {
+        assert_opens(root, path, expected);
+    }
+}
+
 /// A random link farm: folders, files and links, all with few names so that links find each other.
 #[derive(Debug, Clone)]
 enum Thing {
@@ -320,8 +398,9 @@ proptest! {
             }
         }
         for path in paths {
-            let [by_kernel, by_hand] = BOTH.map(|resolver| open(resolver, &root, &path));
-            prop_assert_eq!(by_kernel, by_hand, "{}", path);
+            let [best, by_hand] = BOTH.map(|resolver| open(resolver, &root, &path));
+            prop_assert_eq!(best, by_hand, "{}", path);
+            prop_assert_eq!(best, open_by_kernel_alone(&root, &path), "{}", path);
         }
     }
 }

@@ -1,24 +1,36 @@
 //! Follows a path part by part, where the kernel cannot do it in one go.
 //!
+//! A link is a claim by whoever made it, and whoever owns its folder can put another in its place at
+//! any moment. Root that follows a stranger's link would write, or remove, wherever that stranger wants.
+//! So such a link leads only to what belongs to the same stranger.
+//!
 //! Each part is opened without following it. What was opened is looked at through its handle, so
 //! that it cannot be exchanged between the look and the next part. Only one handle is kept: a step
 //! back up walks down from the root again, which is rare and costs nothing in open files.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags, PROC_SUPER_MAGIC};
 use rustix::io::Errno;
 
+use super::LostWay;
+
 /// How many links Linux follows on one path.
 const MOST_LINKS: u32 = 40;
 
 /// Opens the folder at a path, with links resolved inside the root.
-pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open(
+    root: BorrowedFd<'_>,
+    relative: &str,
+    flags: OFlags,
+) -> Result<OwnedFd, LostWay> {
     let mut place = Place {
         root,
         below: Vec::new(),
         handle: None,
+        strangers: BTreeSet::new(),
     };
     // The parts still to go, the next one last.
     let mut parts = reversed(relative.as_bytes())?;
@@ -31,7 +43,7 @@ pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Resul
                 if let Some(target) = place.down(part)? {
                     links += 1;
                     if links > MOST_LINKS {
-                        return Err(Errno::LOOP);
+                        return Err(LostWay::Escape);
                     }
                     if target.as_bytes().first() == Some(&b'/') {
                         place.restart();
@@ -42,7 +54,17 @@ pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Resul
         }
     }
     // The handles on the way are only places; the caller's flags make one that can be read.
-    rustix::fs::openat(place.here(), c".", flags, Mode::empty())
+    let opened = rustix::fs::openat(place.here(), c".", flags, Mode::empty())?;
+    let owner = rustix::fs::fstat(&opened)?.st_uid;
+    match place.strangers.iter().find(|stranger| **stranger != owner) {
+        Some(stranger) => Err(LostWay::Foreign(*stranger)),
+        None => Ok(opened),
+    }
+}
+
+/// Tells whether a user is neither root nor the one who runs this.
+fn is_stranger(user: u32) -> bool {
+    user != 0 && user != rustix::process::geteuid().as_raw()
 }
 
 /// A folder at or below the root.
@@ -52,6 +74,8 @@ struct Place<'a> {
     below: Vec<CString>,
     /// The folder here; none if this is the root.
     handle: Option<OwnedFd>,
+    /// Whose links were followed: those of others, or in folders of others.
+    strangers: BTreeSet<u32>,
 }
 
 impl Place<'_> {
@@ -68,7 +92,8 @@ impl Place<'_> {
     fn down(&mut self, part: CString) -> Result<Option<CString>, Errno> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let next = rustix::fs::openat(self.here(), part.as_c_str(), flags, Mode::empty())?;
-        match FileType::from_raw_mode(rustix::fs::fstat(&next)?.st_mode) {
+        let found = rustix::fs::fstat(&next)?;
+        match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory => {
                 self.below.push(part);
                 self.handle = Some(next);
@@ -79,6 +104,9 @@ impl Place<'_> {
                 if jumps(&next, target.as_bytes())? {
                     return Err(Errno::LOOP);
                 }
+                let owners = [found.st_uid, rustix::fs::fstat(self.here())?.st_uid];
+                let strangers = owners.into_iter().filter(|owner| is_stranger(*owner));
+                self.strangers.extend(strangers);
                 Ok(Some(target))
             }
             _ => Err(Errno::NOTDIR),
