@@ -10,6 +10,7 @@ mod facts;
 mod images;
 pub(crate) mod kernel;
 mod mounts;
+mod packet_tables;
 mod ports;
 mod products;
 pub(crate) mod runtime;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bootlace_engine::port::{HostError, HostResult, Machine as _};
 use bootlace_model::effect::Product;
 
-use super::{cgroups, containers, kernel, mounts, not_live};
+use super::{cgroups, containers, kernel, mounts, not_live, packet_tables};
 use crate::error::senseless;
 use crate::{RealHost, clock};
 
@@ -21,16 +21,20 @@ pub(super) fn has(host: &RealHost, product: &Product) -> HostResult<bool> {
 
 /// Lists those of several products that are there. `nft` is asked once for all tables.
 pub(super) fn there(host: &RealHost, products: &[Product]) -> HostResult<Vec<Product>> {
-    let mut tables = None;
+    let tables = products.iter().filter_map(|product| match product {
+        Product::PacketTable(table) if host.is_live() => Some(table.as_str()),
+        _ => None,
+    });
+    let tables: Vec<&str> = tables.collect();
+    let tables = if tables.is_empty() {
+        tables
+    } else {
+        packet_tables::there(host, &tables)?
+    };
     let mut there = Vec::new();
     for product in products {
         let is_there = match product {
-            Product::PacketTable(table) if host.is_live() => {
-                if tables.is_none() {
-                    tables = Some(list_tables(host)?);
-                }
-                is_listed(tables.as_deref().unwrap_or_default(), table)
-            }
+            Product::PacketTable(table) => tables.contains(&table.as_str()),
             other => has(host, other)?,
         };
         if is_there {
@@ -43,7 +47,9 @@ pub(super) fn there(host: &RealHost, products: &[Product]) -> HostResult<Vec<Pro
 /// Looks whether a product is there; none if nobody answers who would know.
 fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
     Ok(match product {
-        Product::Path(path) => return Err(senseless("look for", path.as_str(), "it is a path")),
+        Product::Path(path) | Product::Copy { path, .. } => {
+            return Err(senseless("look for", path.as_str(), "it is a path"));
+        }
         Product::Pods => host.runtime.pods(&host.stop)?.map(|pods| pods > 0),
         Product::Image(reference) => {
             let images = host.runtime.images(&host.stop)?;
@@ -55,7 +61,7 @@ fn look(host: &RealHost, product: &Product) -> HostResult<Option<bool>> {
         // Those of the machine that runs do not belong to a root in a folder.
         _ if !host.is_live() => Some(false),
         Product::Interface(name) => Some(has_interface(name)?),
-        Product::PacketTable(table) => Some(is_listed(&list_tables(host)?, table)),
+        Product::PacketTable(table) => Some(!packet_tables::there(host, &[table])?.is_empty()),
         Product::Routes(protocol) => Some(has_routes(host, *protocol)?),
         Product::Cgroup(name) => Some(!cgroups::find(name)?.is_empty()),
     })
@@ -92,7 +98,9 @@ pub(super) fn remove(host: &RealHost, product: &Product, within: Duration) -> Ho
 
 fn remove_once(host: &RealHost, product: &Product, within: Duration) -> HostResult<()> {
     match product {
-        Product::Path(path) => Err(senseless("remove", path.as_str(), "it is a path")),
+        Product::Path(path) | Product::Copy { path, .. } => {
+            Err(senseless("remove", path.as_str(), "it is a path"))
+        }
         Product::Pods => host.runtime.remove_pods(within, &host.stop),
         Product::Image(reference) => host.runtime.remove_image(reference, within, &host.stop),
         Product::Mounts(path) => mounts::detach(host, path),
@@ -106,12 +114,7 @@ fn remove_once(host: &RealHost, product: &Product, within: Duration) -> HostResu
             host.succeed("remove", &product.what(), &words, within)?;
             Ok(())
         }
-        Product::PacketTable(table) => {
-            let words = ["nft", "delete", "table"].into_iter();
-            let words: Vec<&str> = words.chain(table.split_whitespace()).collect();
-            host.succeed("remove", &product.what(), &words, within)?;
-            Ok(())
-        }
+        Product::PacketTable(table) => packet_tables::remove(host, table, within),
         Product::Routes(protocol) => {
             for family in families() {
                 let words = ["ip", family, "route", "flush", "table", "main", "proto"];
@@ -159,46 +162,9 @@ fn families() -> impl Iterator<Item = &'static str> {
     ["-4"].into_iter().chain(has_v6.then_some("-6"))
 }
 
-/// Lists the tables of the packet filter, as `nft` does; without it there are none.
-fn list_tables(host: &RealHost) -> HostResult<String> {
-    let what = "the tables of the packet filter";
-    match host.succeed("list", what, &["nft", "list", "tables"], QUESTION) {
-        Err(HostError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
-            Ok(String::new())
-        }
-        listed => listed,
-    }
-}
-
-/// Looks for a table, by family and name, in what `nft` lists.
-fn is_listed(text: &str, table: &str) -> bool {
-    let wanted: Vec<&str> = table.split_whitespace().collect();
-    text.lines().any(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        // Comments and flags may follow.
-        words.first() == Some(&"table") && words.get(1..3) == Some(wanted.as_slice())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn tables_are_known_by_family_and_name() {
-        let text = "table ip nat\ntable inet kube-proxy\ntable ip6 kube-proxy-2 { # handle 3\n";
-        assert!(is_listed(text, "inet kube-proxy"));
-        assert!(is_listed(text, "ip6  kube-proxy-2"));
-        for other in [
-            "ip kube-proxy",
-            "inet kube",
-            "kube-proxy",
-            "",
-            "table inet kube-proxy",
-        ] {
-            assert!(!is_listed(text, other), "{other}");
-        }
-    }
 
     #[test]
     fn the_loopback_interface_is_known() {

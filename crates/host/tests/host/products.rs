@@ -165,6 +165,58 @@ fn packet_tables_go_by_their_names() {
     );
 }
 
+#[test]
+fn of_a_shared_packet_table_only_the_chains_of_kubernetes_go() {
+    if !is_root() {
+        skip!("only root makes namespaces");
+    }
+    if leave("products::of_a_shared_packet_table_only_the_chains_of_kubernetes_go") {
+        return;
+    }
+    let host = RealHost::builder().build();
+    let table = Product::PacketTable("ip nat".into());
+    let user = "nft add rule ip nat POSTROUTING ip saddr 10.9.0.0/24 masquerade";
+    let begin = |is_shared: bool| {
+        run("nft add table ip nat");
+        run("nft add chain ip nat POSTROUTING { type nat hook postrouting priority 100 ; }");
+        for chain in ["KUBE-POSTROUTING", "KUBE-MARK", "CNI-0f"] {
+            run(&format!("nft add chain ip nat {chain}"));
+            run(&format!(
+                "nft add rule ip nat POSTROUTING counter jump {chain}"
+            ));
+        }
+        run("nft add rule ip nat KUBE-MARK goto CNI-0f");
+        if is_shared {
+            run(user);
+            run("nft add chain ip nat MINE");
+        }
+    };
+    // Somebody else's table, in which Kubernetes then wrote.
+    begin(true);
+    assert!(host.has_product(&table).unwrap());
+    host.remove_product(&table, PLENTY).unwrap();
+    assert!(!host.has_product(&table).unwrap());
+    let left = Command::new("nft")
+        .args(["list", "ruleset"])
+        .output()
+        .unwrap();
+    let left = String::from_utf8(left.stdout).unwrap();
+    assert!(
+        left.contains("10.9.0.0/24") && left.contains("chain MINE"),
+        "{left}"
+    );
+    assert!(!left.contains("KUBE-") && !left.contains("CNI-"), "{left}");
+    run("nft delete table ip nat");
+    // One that nobody else uses goes as a whole.
+    begin(false);
+    host.remove_product(&table, PLENTY).unwrap();
+    let left = Command::new("nft")
+        .args(["list", "ruleset"])
+        .output()
+        .unwrap();
+    assert!(left.stdout.is_empty(), "{left:?}");
+}
+
 /// A process in a control group, and the groups themselves; both go at the end.
 struct Group {
     folder: PathBuf,
