@@ -151,7 +151,8 @@ pub(crate) fn bootstrap(
             "--kill-child",
             "--mount-proc",
         ])
-        .args(["debootstrap", "--variant=minbase"])
+        // Packages become root's programs, so a mirror has to prove that they are Debian's.
+        .args(["debootstrap", "--force-check-gpg", "--variant=minbase"])
         .arg(format!("--include={}", packages.join(",")))
         .arg(SUITE)
         .arg(root)

@@ -17,7 +17,14 @@ const NEEDED: &[(&str, &str)] = &[
     ("bzip2", "bzip2"),
     ("wget", "wget"),
     ("ldd", "libc-bin"),
+    ("gpgv", "gpgv"),
 ];
+
+/// By what debootstrap knows Debian's signatures, and the package that brings it.
+const KEYRING: (&str, &str) = (
+    "/usr/share/keyrings/debian-archive-keyring.gpg",
+    "debian-archive-keyring",
+);
 
 /// Headers that Ignition's C code includes, and the packages that bring them.
 const NEEDED_BY_IGNITION: &[(&str, &str)] = &[("/usr/include/blkid/blkid.h", "libblkid-dev")];
@@ -39,7 +46,12 @@ pub(crate) fn missing() -> Vec<&'static str> {
     let missing = NEEDED
         .iter()
         .filter(|(program, _)| program::find(program).is_none());
-    missing.map(|(_, package)| *package).collect()
+    let (keyring, package) = KEYRING;
+    let keyring = (!Path::new(keyring).is_file()).then_some(package);
+    missing
+        .map(|(_, package)| *package)
+        .chain(keyring)
+        .collect()
 }
 
 /// Installs packages.
