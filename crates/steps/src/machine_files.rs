@@ -67,7 +67,7 @@ macro_rules! pairs {
 static PAIRS: &[[MachineFile; 2]] = &pairs!(
     "ca" "apiserver" "apiserver-kubelet-client" "apiserver-etcd-client"
     "front-proxy-ca" "front-proxy-client" "kubelet-serving"
-    "etcd/ca" "etcd/server" "etcd/peer" "etcd/healthcheck-client"
+    "etcd/ca" "etcd/server" "etcd/peer"
     "machine-config-server-ca" "machine-config-server"
 );
 

@@ -227,10 +227,15 @@ fn certificates_are_known_to_kubeadm(node: &Node) {
     for name in ["admin.conf", "apiserver-etcd-client", "etcd-ca"] {
         assert!(said.contains(&format!("\n{name} ")), "{name}: {said}");
     }
-    // Nobody needs a second administrator whom no role can take away.
+    // Nobody needs a second administrator whose rights no role can take away, or a client that may read
+    // and write all of etcd to ask whether it is well.
     let trouble = |line: &&str| line.contains('!') || line.contains("invalid");
     let troubles: Vec<&str> = said.lines().filter(trouble).map(str::trim).collect();
-    assert_eq!(troubles, ["!MISSING! super-admin.conf"]);
+    let missing = [
+        "!MISSING! etcd-healthcheck-client",
+        "!MISSING! super-admin.conf",
+    ];
+    assert_eq!(troubles, missing);
 }
 
 /// A machine as somebody has it who joins it with kubeadm.

@@ -73,9 +73,9 @@ pub(crate) static KUBECONFIGS: &[Kubeconfig] = &[
     },
     Kubeconfig {
         path: "auth/kubeconfig-loopback",
-        certificate: "tls/admin.crt",
-        key: "tls/admin.key",
-        user: "kubernetes-admin",
+        certificate: "tls/super-admin.crt",
+        key: "tls/super-admin.key",
+        user: "kubernetes-super-admin",
         server: Server::Loopback,
         purpose: "The bootstrap itself uses it, while names and load balancers may not work yet.",
     },

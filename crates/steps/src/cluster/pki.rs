@@ -4,10 +4,10 @@
 //! ca ─────────────────────────┬─ apiserver                     server
 //!                             ├─ kubelet-serving               server
 //!                             ├─ apiserver-kubelet-client      client
-//!                             ├─ admin  controller-manager     clients, each in a kubeconfig
-//!                             └─ scheduler  kubelet
+//!                             ├─ super-admin  admin            clients, each in a kubeconfig
+//!                             └─ controller-manager  scheduler  kubelet
 //! etcd/ca ────────────────────┬─ etcd/server  etcd/peer        server and client
-//!                             └─ etcd/healthcheck-client  apiserver-etcd-client
+//!                             └─ apiserver-etcd-client         client
 //! front-proxy-ca ─────────────── front-proxy-client            client
 //! machine-config-server-ca ───── machine-config-server         server
 //! sa.key ── sa.pub                                             a key pair, no certificate
@@ -31,8 +31,11 @@ pub use plan::{KeyPair, PkiPlan, PlannedCertificate, pki_plan};
 /// Which kind of key every certificate gets.
 pub const KEYS: KeyAlgorithm = KeyAlgorithm::EcdsaP256;
 
-/// The group that may do everything, without any object in the cluster that says so.
+/// The group that may do everything, without any object in the cluster that says so: nothing takes that
+/// from it again.
 const MASTERS: &str = "system:masters";
+/// The group of administrators, which an object in the cluster binds to its rights.
+const ADMINS: &str = "kubeadm:cluster-admins";
 /// The group of all kubelets, which the node authorizer knows.
 const NODES: &str = "system:nodes";
 
@@ -73,6 +76,8 @@ struct Row {
     usages: &'static [Usage],
     /// Under which names it is reached.
     names: Names,
+    /// Whether only the bootstrap needs it.
+    is_brief: bool,
     /// What would not work without it.
     purpose: &'static str,
 }
@@ -85,6 +90,7 @@ const fn authority(stem: &'static str, name: &'static str, purpose: &'static str
         group: None,
         usages: &[Usage::Authority],
         names: Names::None,
+        is_brief: false,
         purpose,
     }
 }
@@ -103,6 +109,7 @@ const fn client(
         group,
         usages: &[Usage::Client],
         names: Names::None,
+        is_brief: false,
         purpose,
     }
 }
@@ -121,6 +128,7 @@ const fn server(
         group: None,
         usages: &[Usage::Server],
         names,
+        is_brief: false,
         purpose,
     }
 }
@@ -129,6 +137,12 @@ impl Row {
     /// Also lets the server call others with the same certificate, as etcd's members do.
     const fn both_ways(mut self) -> Self {
         self.usages = &[Usage::Client, Usage::Server];
+        self
+    }
+
+    /// Lets it expire soon after the bootstrap.
+    const fn brief(mut self) -> Self {
+        self.is_brief = true;
         self
     }
 
@@ -156,17 +170,25 @@ static TABLE: &[Row] = &[
         "apiserver-kubelet-client",
         "ca",
         Speaker::Fixed("kube-apiserver-kubelet-client"),
-        Some(MASTERS),
+        // An object in the cluster binds the name to the rights on kubelets, and to no others.
+        None,
         "With it the API server asks kubelets for logs and runs commands in pods.",
     ),
-    // kubeadm gives its administrator the group kubeadm:cluster-admins, which an object in the
-    // cluster binds to rights. Nothing exists yet that could hold such an object.
+    // Nothing exists yet that could hold an object which grants a right.
+    client(
+        "super-admin",
+        "ca",
+        Speaker::Fixed("kubernetes-super-admin"),
+        Some(MASTERS),
+        "With it the bootstrap gives the API its first objects, those that grant rights among them.",
+    )
+    .brief(),
     client(
         "admin",
         "ca",
         Speaker::Fixed("kubernetes-admin"),
-        Some(MASTERS),
-        "With it the first administrator and the bootstrap itself reach the API.",
+        Some(ADMINS),
+        "With it the first administrator reaches the API; its rights can be taken back.",
     ),
     client(
         "controller-manager",
@@ -218,13 +240,6 @@ static TABLE: &[Row] = &[
         "The members of etcd talk to each other with it.",
     )
     .both_ways(),
-    client(
-        "etcd/healthcheck-client",
-        "etcd/ca",
-        Speaker::Fixed("kube-etcd-healthcheck-client"),
-        None,
-        "The kubelet's probes ask etcd with it whether it is well.",
-    ),
     client(
         "apiserver-etcd-client",
         "etcd/ca",

@@ -42,9 +42,11 @@ static ABOUT: About = About {
           begins at that very second, so that a machine whose clock is behind refuses them, and \
           some of them end after one day, so that a bootstrap prepared the day before yesterday \
           is dead today. Ours begin an hour in the past and last a year, their authorities ten, \
-          unless the config says otherwise. The administrator is in the group `system:masters`, \
-          because nothing exists yet that could give rights to any other group; kubeadm can \
-          choose a weaker one only because it binds that group to its rights once the API runs. \
+          unless the config says otherwise. Only the bootstrap itself is in the group \
+          `system:masters`, from which nobody can take its rights again, because nothing exists yet \
+          that could give rights to another; that certificate ends after a week and leaves the \
+          machine with the hand-over, and the administrator is in a group that an object in the \
+          cluster binds to its rights, as with kubeadm. \
           Machines that join later are given a pointer config, which names that server, its \
           authority and a token that expires after a day unless the config says otherwise, \
           because the config they then get holds secrets, which OpenShift's server hands to \

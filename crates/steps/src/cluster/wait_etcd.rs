@@ -32,7 +32,7 @@ pub(crate) static STEP: LiveStep = LiveStep {
         command: "\
 # profile kubernetes
 etcdctl --endpoints https://localhost:2379 --cacert ASSETS/tls/etcd/ca.crt \\
-  --cert ASSETS/tls/etcd/healthcheck-client.crt --key ASSETS/tls/etcd/healthcheck-client.key \\
+  --cert ASSETS/tls/etcd/server.crt --key ASSETS/tls/etcd/server.key \\
   endpoint health --cluster
 # profile openshift
 oc --kubeconfig KUBECONFIG wait --for=condition=EtcdRunningInCluster etcd/cluster --timeout=30m",
@@ -97,8 +97,8 @@ fn etcd(
         access: Access::Certificate {
             server: format!("https://localhost:{listens}"),
             authority: machine("etc/kubernetes/pki/etcd/ca.crt"),
-            certificate: machine("etc/kubernetes/pki/etcd/healthcheck-client.crt"),
-            key: machine("etc/kubernetes/pki/etcd/healthcheck-client.key"),
+            certificate: machine("etc/kubernetes/pki/etcd/server.crt"),
+            key: machine("etc/kubernetes/pki/etcd/server.key"),
         },
         path: path.into(),
         post,

@@ -105,7 +105,6 @@ fn kubeadm_s_names_are_kept() {
         "etcd/ca.crt",
         "etcd/server.crt",
         "etcd/peer.crt",
-        "etcd/healthcheck-client.crt",
         "sa.key",
         "sa.pub",
     ] {

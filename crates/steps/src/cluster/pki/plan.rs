@@ -1,6 +1,7 @@
 //! From the table to requests: subjects, names, addresses and validity for one cluster.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
 use bootlace_model::config::Settings;
 use bootlace_model::effect::Issuer;
@@ -9,6 +10,10 @@ use bootlace_model::pki::{CertificateRequest, Subject, Usage};
 
 use super::{Names, Row, Speaker, TABLE};
 use crate::assets::{asset, below};
+
+/// How long a certificate is valid at most that only the bootstrap needs: a run that is stopped for a
+/// week-end goes on.
+const BRIEF: Duration = Duration::from_hours(7 * 24);
 
 /// A certificate as it is planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,10 +105,10 @@ impl Row {
             dns_names,
             addresses,
             usages: self.usages.to_vec(),
-            valid_for: if is_authority {
-                pki.authority_validity
-            } else {
-                pki.leaf_validity
+            valid_for: match is_authority {
+                true => pki.authority_validity,
+                false if self.is_brief => pki.leaf_validity.min(BRIEF),
+                false => pki.leaf_validity,
             },
             back_dated: pki.back_date,
         }
