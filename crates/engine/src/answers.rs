@@ -31,6 +31,7 @@ pub fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
                 directory: None,
                 within: *within,
                 keep: 64 << 10,
+                input: None,
             };
             let output = host.run(&command)?;
             let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -50,6 +50,7 @@ fn succeeds(host: &dyn Host, argv: &[String], within: Duration) -> Result<Findin
         directory: None,
         within,
         keep: 4096,
+        input: None,
     };
     match host.run(&command) {
         Ok(output) => {

@@ -351,7 +351,12 @@ pub struct Command<'a> {
     pub within: Duration,
     /// How much of each stream is kept; the rest is counted and thrown away.
     pub keep: usize,
+    /// What it reads, at most [`LARGEST_INPUT`]; nothing if there is none.
+    pub input: Option<&'a Secret>,
 }
+
+/// How many bytes a program may be given to read: what a pipe takes in one go.
+pub const LARGEST_INPUT: usize = 4096;
 
 /// What came of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -196,6 +196,7 @@ fn program(
             directory: None,
             within: TELL_VERSION,
             keep: 4096,
+            input: None,
         };
         output = match host.run(&command) {
             Err(error @ (HostError::Stopped | HostError::Crashed)) => return Err(error.into()),
@@ -250,6 +251,7 @@ fn route(host: &dyn Host, network: &Cidr) -> Result<Option<String>, Fault> {
         directory: None,
         within: TELL_VERSION,
         keep: 4096,
+        input: None,
     };
     let output = match host.run(&command) {
         Err(error @ (HostError::Stopped | HostError::Crashed)) => return Err(error.into()),

@@ -8,12 +8,13 @@ mod capture;
 mod lookup;
 mod watch;
 
+use std::io::Write as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use bootlace_engine::port::{Command, HostError, HostResult, Output};
+use bootlace_engine::port::{Command, HostError, HostResult, LARGEST_INPUT, Output};
 use bootlace_model::shell;
 
 use crate::clock::StopHandle;
@@ -38,7 +39,9 @@ pub(crate) fn run(
     }
     let failed = |error| refused("run", name.as_str(), error);
     let program = lookup::find(name).map_err(failed)?;
+    let input = input(command).map_err(failed)?;
     let child = prepare(command, name, &program, folder)
+        .stdin(input)
         .spawn()
         .map_err(failed)?;
     let mut running = Running::new(child, command.keep);
@@ -55,6 +58,20 @@ pub(crate) fn run(
             }
         }
     }
+}
+
+/// Returns what a program reads. All of it is in the pipe before the program starts, so that nobody has
+/// to wait for one that reads nothing.
+fn input(command: &Command<'_>) -> std::io::Result<Stdio> {
+    let Some(input) = command.input else {
+        return Ok(Stdio::null());
+    };
+    if input.expose().len() > LARGEST_INPUT {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    let (read, mut write) = std::io::pipe()?;
+    write.write_all(input.expose())?;
+    Ok(read.into())
 }
 
 #[expect(
@@ -81,7 +98,6 @@ fn prepare(
         .envs(command.env.iter().copied())
         // Through the handle, so that it is the folder that was looked up and no other.
         .current_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // A group of its own, so that it can be ended with all its children.

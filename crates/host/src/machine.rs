@@ -112,6 +112,7 @@ impl RealHost {
             directory: None,
             within,
             keep: KEPT,
+            input: None,
         };
         let folder = self.working_folder(None)?;
         crate::exec::run(&command, &folder.handle, &self.stop, Duration::ZERO)

@@ -193,9 +193,19 @@ fn gone() -> User {
     }
 }
 
+/// What every new home is given.
+const PROFILE: &[u8] = b"umask 022\n";
+
 /// Prepares a machine that the config changes in every way.
 pub fn world(host: &FakeHost) -> HostResult<()> {
-    for program in ["useradd", "usermod", "userdel", "groupadd"] {
+    for program in [
+        "useradd",
+        "usermod",
+        "chpasswd",
+        "userdel",
+        "groupadd",
+        "chgpasswd",
+    ] {
         host.program(program, account);
     }
     host.set_up(|world| {
@@ -207,6 +217,7 @@ pub fn world(host: &FakeHost) -> HostResult<()> {
         world.write("/etc/passwd", passwd)?;
         world.write("/etc/group", b"root:x:0:\n")?;
         world.write("/home/gone/notes", b"dear diary\n")?;
+        world.write("/etc/skel/.profile", PROFILE)?;
         for path in [
             "/etc/kept",
             "/etc/grown",
@@ -240,7 +251,7 @@ fn account(command: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
     let Some((program, name)) = command.argv.first().zip(command.argv.last()) else {
         return Ok(failed(2, "what?"));
     };
-    let list = if program == "groupadd" {
+    let list = if ["groupadd", "chgpasswd"].contains(&program.as_str()) {
         "/etc/group"
     } else {
         "/etc/passwd"
@@ -255,13 +266,13 @@ fn account(command: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
     let new = match program.as_str() {
         "groupadd" => format!("{text}{name}:x:501:\n"),
         "useradd" => format!("{text}{name}:x:1000:1000::/home/{name}:/bin/sh\n"),
-        "usermod" => text.clone(),
+        "usermod" | "chpasswd" | "chgpasswd" => text.clone(),
         _ => others,
     };
     world.write_durably(&format!("{list}-"), &old)?;
     if program == "useradd" {
         let home = format!("/home/{name}");
-        world.write_durably(&format!("{home}/.profile"), b"umask 022\n")?;
+        world.write_durably(&format!("{home}/.profile"), PROFILE)?;
         let attributes = Attributes {
             owner: Some(Owner {
                 uid: 1000,

@@ -178,6 +178,7 @@ mod tests {
             .flat_map(Effect::products)
             .map(|product| match product {
                 Product::Path(_) => "path",
+                Product::Copy { .. } => "copy",
                 Product::Pods => "pods",
                 Product::Image(_) => "image",
                 Product::Mounts(_) => "mounts",
@@ -189,7 +190,7 @@ mod tests {
                 Product::StoredImage { .. } => "stored image",
             })
             .collect();
-        assert_eq!(products.len(), 10, "{products:?}");
+        assert_eq!(products.len(), 11, "{products:?}");
         let steps = SEQUENCE.steps.iter();
         let checks: BTreeSet<&str> = steps
             .flat_map(|step| step.checks(&env::settings()))

@@ -83,6 +83,7 @@ impl Step for Starts {
             empties: vec![],
             edits: vec![],
             hidden: vec![],
+            input: None,
             origin: Origin::new("built-in", "test"),
         };
         let wait = Await {

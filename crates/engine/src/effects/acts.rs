@@ -6,6 +6,7 @@ use std::time::Duration;
 use bootlace_model::effect::{ApplyObjects, Effect, ImportImages, Product, StartUnit};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::Node;
+use bootlace_model::path::TargetPath;
 
 use super::command;
 use crate::folders::Folders;
@@ -70,11 +71,34 @@ pub(super) fn settle(host: &dyn Host, effect: &Effect) -> Result<(), Fault> {
     Ok(host.sync_dirs(&dirs)?)
 }
 
-/// Tells what is at the places of an act's products, and of what it edits.
-pub(super) fn products(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
+/// Lists the copies that an act is about to make: those that are not there yet.
+pub(super) fn copies(host: &dyn Host, effect: &Effect) -> Result<Vec<TargetPath>, Fault> {
     let folders = Folders::new(host);
-    let paths = super::writes::touches(&folders, effect)?;
-    let look = |path: bootlace_model::path::TargetPath| {
+    let mut copies = vec![];
+    for product in effect.products() {
+        if let Product::Copy { path, .. } = product
+            && !folders.look(&path)?.exists()
+        {
+            copies.push(path);
+        }
+    }
+    Ok(copies)
+}
+
+/// Tells what is at the places of an act's products, all that is in its copies, and what it edits.
+pub(super) fn products(
+    host: &dyn Host,
+    effect: &Effect,
+    copies: &[TargetPath],
+) -> Result<Vec<Node>, Fault> {
+    let folders = Folders::new(host);
+    let mut paths = super::writes::touches(&folders, effect)?;
+    for copy in copies {
+        // The copy itself is among what is touched.
+        let below = super::writes::tree_below(&folders, copy)?;
+        paths.extend(below.into_iter().skip(1));
+    }
+    let look = |path: TargetPath| {
         let state = folders.look(&path)?;
         Ok(Node { path, state })
     };
@@ -94,7 +118,7 @@ pub(crate) fn present(host: &dyn Host, effect: &Effect) -> Result<Vec<Product>, 
 /// Removes a product of a started thing.
 pub(crate) fn remove_product(host: &dyn Host, product: &Product) -> Result<(), Fault> {
     match product {
-        Product::Path(path) => command::remove_tree(host, path),
+        Product::Path(path) | Product::Copy { path, .. } => command::remove_tree(host, path),
         Product::Container { id_file, .. } => {
             host.remove_product(product, REMOVAL)?;
             command::remove_tree(host, id_file)

@@ -88,6 +88,7 @@ pub(super) fn run_effect(host: &dyn Host, run: &RunCommand) -> Result<(), Fault>
         directory,
         within,
         keep: KEEP,
+        input: run.input.as_ref(),
     };
     let output = if run.edits.is_empty() {
         host.run(&command)

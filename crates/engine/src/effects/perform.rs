@@ -69,9 +69,10 @@ pub(crate) fn perform(
 
 /// Lets an effect act by itself; returns what it leaves.
 fn act(host: &dyn Host, effect: &Effect) -> Result<Vec<Node>, Fault> {
+    let copies = super::acts::copies(host, effect)?;
     super::acts::act(host, effect)?;
     super::acts::settle(host, effect)?;
-    super::acts::products(host, effect)
+    super::acts::products(host, effect, &copies)
 }
 
 /// Stages all that an effect writes; returns what will be there.

@@ -114,6 +114,7 @@ fn restart_with_pods(host: &dyn Host, runner: &UnitName) -> Result<(), Fault> {
         directory: None,
         within: AFRESH,
         keep: 4096,
+        input: None,
     };
     run_program(host, &stop)?;
     host.remove_product(&Product::Pods, AFRESH)?;

@@ -31,6 +31,7 @@ impl Engine<'_> {
             directory: None,
             within: RELOAD,
             keep: 4096,
+            input: None,
         };
         match run_program(self.host, &command) {
             Err(fault) if fault.kind == FaultKind::StepFailed => {

@@ -1,10 +1,10 @@
 //! Putting files, folders and links back; stopping what a command started.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bootlace_model::content::Content;
-use bootlace_model::effect::{CommandUndo, EffectKind};
+use bootlace_model::effect::{CommandUndo, EffectKind, Product};
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::node::{Attributes, Node, NodeState};
 use bootlace_model::path::TargetPath;
@@ -13,15 +13,18 @@ use bootlace_model::record::Record;
 use super::judge::{Judgement, judge};
 use crate::Engine;
 use crate::effects::{
-    Shape, Staging, Write, remove_product, remove_tree_but, run_program, staged_name,
+    Shape, Staging, Write, remove_product, remove_tree_but, run_program, staged_name, tree_below,
 };
 use crate::folders::Folders;
 use crate::history::{Deed, own_folders, own_paths};
-use crate::port::Command;
+use crate::port::{Command, Host};
 use crate::store::OpenRun;
 
 /// How long a command that takes another back may take.
 const UNDO_COMMAND: Duration = Duration::from_mins(10);
+
+/// How many names are shown of what stays in a copy.
+const SHOWN_KEPT: usize = 8;
 
 /// What came of taking one effect back.
 #[derive(Debug)]
@@ -135,6 +138,7 @@ impl Engine<'_> {
                 directory,
                 within,
                 keep: 64 << 10,
+                input: None,
             };
             match run_program(self.host, &command) {
                 Ok(_) => {}
@@ -143,7 +147,7 @@ impl Engine<'_> {
                 Err(fault) => return Err(fault.in_step(&deed.step)),
             }
         }
-        self.remove_products(run, deed)?;
+        let kept = self.remove_products(run, deed, self.options.force)?;
         let folders = Folders::new(self.host);
         let mut staging = Staging::default();
         stage_back(run, &folders, &mut staging, &edits)?;
@@ -151,7 +155,7 @@ impl Engine<'_> {
             staging.stage_empty_removal(&folders, parent, false)?;
         }
         staging.publish(self.host)?;
-        Ok(vec![verdict])
+        Ok(vec![kept.unwrap_or(verdict)])
     }
 }
 
@@ -159,7 +163,8 @@ impl Engine<'_> {
     /// Puts back what a program that was cut off has edited, and removes what it has made, so that
     /// it finds at its next try what it found at its first.
     pub(crate) fn clear_another_try(&self, run: &OpenRun, deed: &Deed) -> Result<(), Fault> {
-        self.remove_products(run, deed)?;
+        // The run is still under way, so that what is in a copy was not handed over to anybody yet.
+        self.remove_products(run, deed, true)?;
         let folders = Folders::new(self.host);
         let mut staging = Staging::default();
         stage_back(run, &folders, &mut staging, &edits_of(deed))?;
@@ -177,9 +182,16 @@ fn edits_of(deed: &Deed) -> Deed {
 }
 
 impl Engine<'_> {
-    /// Removes what an act made, and what it used of folders that the run had made before.
-    fn remove_products(&self, run: &OpenRun, deed: &Deed) -> Result<(), Fault> {
+    /// Removes what an act made, and what it used of folders that the run had made before. Returns a
+    /// refusal if others added to a copy, or changed something in it.
+    fn remove_products(
+        &self,
+        run: &OpenRun,
+        deed: &Deed,
+        wholly: bool,
+    ) -> Result<Option<Verdict>, Fault> {
         let made = own_folders(self, &run.id)?;
+        let mut kept = None;
         for product in &deed.effect.products {
             let Some(path) = product.path() else {
                 if !deed.before.present.contains(product) {
@@ -189,15 +201,79 @@ impl Engine<'_> {
             };
             let mut nodes = deed.before.nodes.iter();
             if nodes.any(|node| node.path == *path && !node.state.exists()) {
-                remove_product(self.host, product)?;
+                match product {
+                    Product::Copy { path, from } if !wholly => {
+                        let left = remove_copy(self.host, deed, path, from.as_ref())?;
+                        kept = left
+                            .map(|why| Verdict::Refused(path.to_string(), why))
+                            .or(kept);
+                    }
+                    product => remove_product(self.host, product)?,
+                }
             } else if made.contains(path) {
                 // What older effects put there is judged when they are taken back.
                 let ours = own_paths(self, &run.id)?;
                 remove_tree_but(self.host, path, &ours)?;
             }
         }
-        Ok(())
+        Ok(kept)
     }
+}
+
+/// Removes a copy that an act made; what others added or changed since stays, and is told.
+fn remove_copy(
+    host: &dyn Host,
+    deed: &Deed,
+    copy: &TargetPath,
+    from: Option<&TargetPath>,
+) -> Result<Option<String>, Fault> {
+    let folders = Folders::new(host);
+    let mut kept = BTreeSet::new();
+    for path in tree_below(&folders, copy)? {
+        let now = folders.look(&path)?;
+        let is_made = match &now {
+            // A folder stays if something in it does.
+            NodeState::Absent | NodeState::Directory { .. } => true,
+            now => match &deed.after {
+                Some(after) => after
+                    .iter()
+                    .any(|node| node.path == path && node.state.same_but_for_labels(now)),
+                None => is_copied(&folders, now, from, path.below(copy))?,
+            },
+        };
+        if !is_made {
+            kept.insert(path);
+        }
+    }
+    remove_tree_but(host, copy, &kept)?;
+    let shown = kept.iter().map(TargetPath::as_str).take(SHOWN_KEPT);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    Ok(match kept.len() {
+        0 => None,
+        n if n <= SHOWN_KEPT => Some(format!("somebody made or changed since: {shown}")),
+        n => Some(format!(
+            "somebody made or changed {n} files since, among them {shown}"
+        )),
+    })
+}
+
+/// Tells whether something is as in what was copied: a crash came before anybody looked at the copy.
+fn is_copied(
+    folders: &Folders<'_>,
+    now: &NodeState,
+    from: Option<&TargetPath>,
+    below: Option<&str>,
+) -> Result<bool, Fault> {
+    let original = from.zip(below).map(|(from, below)| from.join(below));
+    let original = original.and_then(Result::ok);
+    let original = original.map(|original| folders.look(&original));
+    Ok(match (now, original.transpose()?) {
+        // What a program began to write, or a spool that nothing has come into.
+        (NodeState::File { size: 0, .. }, _) => true,
+        (NodeState::File { digest, .. }, Some(NodeState::File { digest: of, .. })) => *digest == of,
+        (NodeState::Link { target, .. }, Some(NodeState::Link { target: of, .. })) => *target == of,
+        _ => false,
+    })
 }
 
 /// Tells why a file could not be put back as it was, if so.

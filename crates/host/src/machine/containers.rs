@@ -123,6 +123,7 @@ fn call(
         directory: None,
         within,
         keep: KEPT,
+        input: None,
     };
     let folder = host.working_folder(None)?;
     // Also after a request to stop: what was started must not go on.

@@ -22,6 +22,7 @@ fn run(host: &RealHost, argv: &[&str], within: Duration, keep: usize) -> HostRes
         directory: None,
         within,
         keep,
+        input: None,
     })
 }
 
@@ -108,6 +109,7 @@ fn it_runs_inside_the_root_and_links_do_not_lead_it_out() {
             directory,
             within: MINUTE,
             keep: 4096,
+            input: None,
         };
         world.host.run(&command).map(|output| text(output.stdout))
     };
@@ -304,6 +306,7 @@ fn a_program_that_edits_may_come_to_its_end_but_not_for_ever() {
             directory: None,
             within: MINUTE,
             keep: 100,
+            input: None,
         };
         let stop = host.stop_handle();
         std::thread::scope(|scope| {

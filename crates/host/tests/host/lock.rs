@@ -123,6 +123,7 @@ fn programs_that_are_started_do_not_keep_a_lock() {
         directory: None,
         within: Duration::from_secs(10),
         keep: 100,
+        input: None,
     };
     let output = world.host.run(&command).unwrap();
     drop(lock);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Origin;
 use crate::expect::Claim;
 use crate::path::TargetPath;
+use crate::secret::Secret;
 
 /// Runs a program to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +35,10 @@ pub struct RunCommand {
     /// Files and folders, with all that is in them, that it edits; they are kept for undo, and put
     /// back as they were.
     pub edits: Vec<TargetPath>,
-    /// Arguments that nobody shall read in plans and messages.
+    /// What nobody shall read in plans and messages, whatever the program says.
     pub hidden: Vec<String>,
+    /// What it reads. Everybody on the machine can read its arguments, and nobody this.
+    pub input: Option<Secret>,
     /// Which decision runs it.
     pub origin: Origin,
 }
@@ -83,6 +86,13 @@ pub enum CommandUndo {
 pub enum Product {
     /// A file or a folder with all that is in it.
     Path(TargetPath),
+    /// A file, or a folder with what a program puts into it; what others add or change later is theirs.
+    Copy {
+        /// Where it is made.
+        path: TargetPath,
+        /// The folder that it is a copy of.
+        from: Option<TargetPath>,
+    },
     /// Pods with their containers, in the container runtime.
     Pods,
     /// An image in the container runtime.
@@ -117,7 +127,7 @@ impl Product {
     /// Names it in words.
     pub fn what(&self) -> String {
         match self {
-            Self::Path(path) => path.to_string(),
+            Self::Path(path) | Self::Copy { path, .. } => path.to_string(),
             Self::Pods => "pods".into(),
             Self::Image(image) => format!("image {image}"),
             Self::Mounts(path) => format!("mounts below {path}"),
@@ -133,7 +143,7 @@ impl Product {
     /// Returns the path, if it is one.
     pub fn path(&self) -> Option<&TargetPath> {
         match self {
-            Self::Path(path) => Some(path),
+            Self::Path(path) | Self::Copy { path, .. } => Some(path),
             _ => None,
         }
     }

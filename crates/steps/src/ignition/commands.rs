@@ -9,6 +9,7 @@ use bootlace_model::effect::{AlreadyRan, CommandUndo, Effect, Origin, Product, R
 use bootlace_model::expect::Claim;
 use bootlace_model::path::TargetPath;
 use bootlace_model::provision::{Group, User};
+use bootlace_model::secret::Secret;
 use bootlace_model::survey::Account;
 
 /// The root, seen by a program that runs in it.
@@ -17,6 +18,8 @@ const ROOT: &str = "/proc/self/cwd";
 const WITHIN: Duration = Duration::from_mins(5);
 /// Where homes lie if nothing else is said.
 const HOMES: &str = "/home";
+/// What a new home is a copy of.
+const SKELETON: &str = "/etc/skel";
 /// No password opens an account that has this one.
 const LOCKED: &str = "*";
 
@@ -44,13 +47,18 @@ pub(super) fn add_group(group: &Group) -> Effect {
     if let Some(gid) = group.gid {
         call.option("--gid", &gid.to_string());
     }
-    let hash = group
-        .password_hash
-        .as_deref()
-        .filter(|hash| !hash.is_empty());
-    call.secret("--password", hash.unwrap_or(LOCKED));
+    call.option("--password", LOCKED);
     call.flag("--system", group.system);
     call.done(&group.name, Some(listed(true, &group.name, true)))
+}
+
+/// Sets the password of a group, if the config has one.
+pub(super) fn set_group_password(group: &Group) -> Option<Effect> {
+    let hash = group.password_hash.as_deref();
+    let hash = hash.filter(|hash| !hash.is_empty())?;
+    let name = format!("set the password of the group {}", group.name);
+    let call = Call::new("chgpasswd", name, &group.origin);
+    Some(call.reads(&group.name, hash))
 }
 
 /// Removes a group.
@@ -78,13 +86,14 @@ pub(super) fn add_user(user: &User) -> Effect {
     } else {
         call.flag("--create-home", true);
         let default = format!("{HOMES}/{}", user.name);
-        call.makes(set(user.home_dir.as_ref()).unwrap_or(&default));
+        let home = set(user.home_dir.as_ref()).unwrap_or(&default);
+        call.copies(home, TargetPath::new(SKELETON).ok());
     }
-    call.makes(&mail(user));
+    call.copies(&mail(user), None);
     call.flag("--no-user-group", user.no_user_group);
     call.flag("--system", user.system);
     call.flag("--no-log-init", user.no_log_init);
-    call.secret("--password", hash(user).unwrap_or(LOCKED));
+    call.option("--password", LOCKED);
     call.common(user);
     call.done(&user.name, Some(listed(false, &user.name, true)))
 }
@@ -109,9 +118,6 @@ pub(super) fn change_user(user: &User, account: &Account) -> Effect {
         call.edits(&account.home);
         call.edits(&mail(user));
     }
-    if let Some(hash) = hash(user) {
-        call.secret("--password", hash);
-    }
     call.common(user);
     call.done(&user.name, None)
 }
@@ -129,19 +135,15 @@ pub(super) fn remove_user(user: &User, account: &Account) -> Effect {
     call.done(&user.name, Some(listed(false, &user.name, false)))
 }
 
-/// Sets the password of a user, if the config has one.
+/// Sets the password of a user, if the config has one; an empty one locks the account.
+///
+/// The hash is read from a pipe: everybody on the machine sees the arguments of a program.
 pub(super) fn set_password(user: &User) -> Option<Effect> {
-    let hash = hash(user)?;
-    let name = format!("set the password of {}", user.name);
-    let mut call = Call::new("usermod", name, &user.origin);
-    call.secret("--password", hash);
-    Some(call.done(&user.name, None))
-}
-
-/// Returns the hash to set; an empty one locks the account.
-fn hash(user: &User) -> Option<&str> {
     let hash = user.password_hash.as_deref()?;
-    Some(if hash.is_empty() { LOCKED } else { hash })
+    let hash = if hash.is_empty() { LOCKED } else { hash };
+    let name = format!("set the password of {}", user.name);
+    let call = Call::new("chpasswd", name, &user.origin);
+    Some(call.reads(&user.name, hash))
 }
 
 fn set(text: Option<&String>) -> Option<&String> {
@@ -165,6 +167,7 @@ struct Call {
     name: String,
     argv: Vec<String>,
     hidden: Vec<String>,
+    input: Option<Secret>,
     edits: Vec<TargetPath>,
     products: Vec<Product>,
     origin: Origin,
@@ -176,6 +179,7 @@ impl Call {
             name,
             argv: [program, "--root", ROOT].map(ToOwned::to_owned).into(),
             hidden: vec![],
+            input: None,
             edits: lists().collect(),
             products: vec![],
             origin: origin.clone(),
@@ -186,11 +190,14 @@ impl Call {
         self.argv.extend([name.to_owned(), value.to_owned()]);
     }
 
-    fn secret(&mut self, name: &str, value: &str) {
-        self.option(name, value);
-        if value != LOCKED {
-            self.hidden.push(value.to_owned());
+    /// Gives the program an account and a hash to read.
+    fn reads(mut self, account: &str, hash: &str) -> Effect {
+        self.flag("--encrypted", true);
+        self.input = Some(Secret::new(format!("{account}:{hash}\n").into_bytes()));
+        if hash != LOCKED {
+            self.hidden.push(hash.to_owned());
         }
+        self.effect(AlreadyRan::Repeatable)
     }
 
     fn flag(&mut self, name: &str, is_set: bool) {
@@ -230,11 +237,24 @@ impl Call {
         self.products.extend(path.map(Product::Path));
     }
 
+    /// Says that the program makes something that is the user's from then on.
+    fn copies(&mut self, path: &str, from: Option<TargetPath>) {
+        let path = TargetPath::new(path)
+            .ok()
+            .filter(|path| *path != TargetPath::root());
+        self.products
+            .extend(path.map(|path| Product::Copy { path, from }));
+    }
+
     fn done(mut self, account: &str, ran: Option<Claim>) -> Effect {
         self.argv.extend(["--".to_owned(), account.to_owned()]);
         let already = ran.map_or(AlreadyRan::Repeatable, |claim| {
             AlreadyRan::When(Box::new(claim))
         });
+        self.effect(already)
+    }
+
+    fn effect(self, already: AlreadyRan) -> Effect {
         Effect::RunCommand(RunCommand {
             name: self.name,
             argv: self.argv,
@@ -247,6 +267,7 @@ impl Call {
             empties: vec![],
             edits: self.edits,
             hidden: self.hidden,
+            input: self.input,
             origin: self.origin,
         })
     }

@@ -20,9 +20,11 @@ static ABOUT: About = About {
           the target's defaults, its free numbers, its skeleton of a home and its lists of \
           subordinate numbers, and a tool of ours would be wrong about one of them some day. Each of \
           them edits several lists at once, so all of these are kept before it runs, and undo puts \
-          them back to the byte unless somebody edited them since. A home that it makes goes again \
-          with it. An account without a password gets one that nothing opens. Hashes of passwords \
-          are never shown.",
+          them back to the byte unless somebody edited them since. Of a home that it makes, undo \
+          removes what nobody has touched since, and names the rest. An account without a password \
+          gets one that nothing opens. Hashes of passwords are never shown, and go to chpasswd and \
+          chgpasswd through a pipe, because everybody on the machine can read the arguments of a \
+          program.",
     reads: &["passwd.groups and passwd.users of the config"],
     writes: &[
         "/etc/passwd",
@@ -33,7 +35,8 @@ static ABOUT: About = About {
     ],
     command: "\
 groupadd --root DIR --password '*' NAME
-useradd --root DIR --create-home --password '*' NAME",
+useradd --root DIR --create-home --password '*' NAME
+echo NAME:HASH | chpasswd --root DIR --encrypted   # if the config has a hash",
     undo: UndoPolicy::Inverse,
     failures: &["I-05"],
     built: true,
@@ -81,7 +84,10 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     for group in &wishes.groups {
         let is_there = before.groups.contains_key(&group.name);
         match (group.is_wanted(), is_there) {
-            (true, false) => effects.push(commands::add_group(group)),
+            (true, false) => {
+                effects.push(commands::add_group(group));
+                effects.extend(commands::set_group_password(group));
+            }
             (false, true) => effects.push(commands::remove_group(group)),
             (false, false) => {}
             (true, true) => {

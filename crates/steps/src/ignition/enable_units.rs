@@ -208,6 +208,7 @@ fn reload(origin: &Origin) -> Effect {
         empties: vec![],
         edits: vec![],
         hidden: vec![],
+        input: None,
         origin: origin.clone(),
     })
 }

@@ -31,6 +31,13 @@ pub(super) fn judge(
     let mut gids = Numbers::new("group", "gid");
     for group in &wishes.groups {
         name("group", &group.name, &group.origin, findings);
+        hash(
+            "group",
+            &group.name,
+            group.password_hash.as_deref(),
+            &group.origin,
+            findings,
+        );
         if let Some(gid) = group.gid.filter(|_| group.is_wanted()) {
             gids.judge(&group.name, gid, &group.origin, findings);
         }
@@ -38,6 +45,13 @@ pub(super) fn judge(
     let mut uids = Numbers::new("user", "uid");
     for user in &wishes.users {
         name("user", &user.name, &user.origin, findings);
+        hash(
+            "user",
+            &user.name,
+            user.password_hash.as_deref(),
+            &user.origin,
+            findings,
+        );
         if let Some(uid) = user.uid.filter(|_| user.is_wanted()) {
             uids.judge(&user.name, uid, &user.origin, findings);
         }
@@ -57,6 +71,16 @@ fn name(kind: &str, name: &str, origin: &Origin, findings: &mut Findings) {
     } else if name.starts_with('-') {
         let what = format!("the name of the {kind}, {name:?}, begins with a dash");
         let hint = "choose a name that begins with a letter: programs take this one for an option";
+        findings.add(origin, what, hint);
+    }
+}
+
+/// Refuses a hash that would be more than one field of a list, or more than one line of it.
+fn hash(kind: &str, name: &str, hash: Option<&str>, origin: &Origin, findings: &mut Findings) {
+    let is_field = |c: char| c != ':' && !c.is_control();
+    if hash.is_some_and(|hash| !hash.chars().all(is_field)) {
+        let what = format!("the password hash of the {kind} {name} has a colon or a line break");
+        let hint = "`mkpasswd --method=yescrypt` prints one that can be used";
         findings.add(origin, what, hint);
     }
 }

@@ -138,6 +138,7 @@ impl ImageWork<'_> {
             empties: vec![self.inside(OUTPUT)?],
             edits: vec![],
             hidden: vec![],
+            input: None,
             origin: self.origin(),
         })
     }

@@ -12,6 +12,7 @@ use bootlace_model::probe::Answer;
 use bootlace_model::provision::{
     Directory, Entry, File, Group, Holds, Inputs, Link, Provision, Unit, User, Who,
 };
+use bootlace_model::secret::Secret;
 use bootlace_model::step::{Decision, PlanError};
 use bootlace_model::survey::{Account, Accounts, Seen, Survey, UnitFileState};
 use serde_json::json;
@@ -333,19 +334,27 @@ fn hard_links_come_last_and_need_something_to_be_a_name_of() {
 }
 
 #[test]
-fn hashes_of_passwords_are_not_shown() {
-    let effects = plan("create-groups-and-users", wishes(), &survey(&[])).unwrap();
+fn hashes_of_passwords_are_no_arguments_and_are_not_shown() {
+    let mut wishes = wishes();
+    wishes.groups[0].password_hash = Some("secret".into());
+    let effects = plan("create-groups-and-users", wishes, &survey(&[])).unwrap();
     let programs: Vec<String> = effects.iter().map(Effect::shell).collect();
-    assert_eq!(programs.len(), 3, "{programs:?}");
-    assert!(programs[0].starts_with("groupadd --root"), "{programs:?}");
-    assert!(
-        programs.iter().all(|line| !line.contains("secret")),
-        "{programs:?}"
-    );
-    let Effect::RunCommand(run) = &effects[1] else {
-        panic!("{effects:?}");
-    };
-    assert!(run.argv.contains(&"secret".to_owned()));
+    let begins = ["groupadd", "chgpasswd", "useradd", "chpasswd"];
+    assert_eq!(programs.len(), begins.len(), "{programs:?}");
+    for ((effect, program), begin) in effects.iter().zip(&programs).zip(begins) {
+        assert!(program.starts_with(&format!("{begin} --root")), "{program}");
+        assert!(!program.contains("secret"), "{program}");
+        let Effect::RunCommand(run) = effect else {
+            panic!("{effect:?}");
+        };
+        assert!(!run.argv.concat().contains("secret"), "{run:?}");
+        let read = run.input.as_ref().map(Secret::expose);
+        assert_eq!(read.is_some(), begin.contains("passwd"), "{run:?}");
+        assert!(
+            read.is_none_or(|read| read.ends_with(b":secret\n")),
+            "{run:?}"
+        );
+    }
 }
 
 #[test]

@@ -35,6 +35,7 @@ fn stop(host: &FakeHost, unit: &str) {
         directory,
         within,
         keep,
+        input: None,
     };
     assert_eq!(host.run(&command).unwrap().code, Some(0));
 }

@@ -237,6 +237,7 @@ fn command(name: &str, argv: &[&str]) -> RunCommand {
         empties: vec![],
         edits: vec![],
         hidden: vec![],
+        input: None,
         origin: origin(),
     }
 }
@@ -294,7 +295,10 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
             }),
             Effect::RunCommand(RunCommand {
                 already: AlreadyRan::When(Box::new(added())),
-                products: products("/var/homes/new"),
+                products: vec![Product::Copy {
+                    path: at("/var/homes/new"),
+                    from: None,
+                }],
                 edits: ["/etc/passwd", "/etc/passwd-", "/var/homes/old"]
                     .map(at)
                     .into(),

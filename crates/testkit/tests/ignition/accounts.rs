@@ -102,6 +102,39 @@ fn a_user_that_is_there_is_changed() {
 }
 
 #[test]
+fn undo_keeps_what_a_user_made_in_a_home_and_names_it() {
+    let root = root();
+    root.put("/etc/skel/.bashrc", "# nothing yet\n");
+    let before = root.snapshot();
+    root.apply(config(r#"{"users": [{"name": "core"}]}"#, ""))
+        .unwrap();
+    let home = |name: &str| root.root().join("home/core").join(name);
+    assert!(home(".profile").exists());
+    std::fs::create_dir(home("work")).unwrap();
+    std::fs::write(home("work/thesis"), "two years").unwrap();
+    std::fs::write(home(".bashrc"), "alias k=kubectl\n").unwrap();
+    let view = root.undo().unwrap();
+    let [refused] = view.refused.as_slice() else {
+        panic!("{view:?}")
+    };
+    assert_eq!(refused.target, "/home/core");
+    for name in ["/home/core/.bashrc", "/home/core/work/thesis"] {
+        assert!(refused.why.contains(name), "{refused:?}");
+    }
+    assert_eq!(
+        std::fs::read_to_string(home("work/thesis")).unwrap(),
+        "two years"
+    );
+    assert!(!home(".profile").exists(), "it was nobody's work");
+    assert!(!root.read("/etc/passwd").contains("core"));
+    // Once the user has taken it away, nothing is left.
+    std::fs::remove_dir_all(home("work")).unwrap();
+    std::fs::remove_file(home(".bashrc")).unwrap();
+    assert!(root.undo().unwrap().refused.is_empty());
+    before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
 fn a_program_that_fails_leaves_nothing() {
     let root = root();
     let before = root.snapshot();
@@ -135,18 +168,23 @@ fn a_program_that_fails_is_told_by_the_entry_that_asked_for_it() {
 }
 
 #[test]
-fn what_a_program_says_is_shown_without_the_hash() {
+fn hashes_are_set_and_told_to_nobody() {
     let root = root();
-    let passwd = r#"{"users": [{"name": "core", "passwordHash": "$6$SECRET:y"}]}"#;
-    let fault = root.apply(config(passwd, "")).unwrap_err();
-    assert!(
-        fault.details.iter().any(|line| line.contains("'…'")),
-        "{fault:?}"
-    );
-    assert!(!format!("{fault:?}").contains("SECRET"), "{fault:?}");
+    let passwd = r#"{"groups": [{"name": "crew", "passwordHash": "$6$SECRET-g"}],
+        "users": [{"name": "core", "passwordHash": "$6$SECRET-u"}]}"#;
+    root.apply(config(passwd, "")).unwrap();
+    assert!(root.read("/etc/shadow").contains("core:$6$SECRET-u:"));
+    assert!(root.read("/etc/gshadow").contains("crew:$6$SECRET-g:"));
     let journals = root.journals();
-    assert!(journals.contains("useradd"), "{journals}");
+    assert!(journals.contains("set the password of core"), "{journals}");
     assert!(!journals.contains("SECRET"), "{journals}");
+    // A hash that would write another line, or another field, is refused without being shown.
+    for hash in [r"$6$SECRET:y", r"$6$SECRET\nroot:$6$mine"] {
+        let passwd = format!(r#"{{"users": [{{"name": "other", "passwordHash": "{hash}"}}]}}"#);
+        let fault = root.apply(config(&passwd, "")).unwrap_err();
+        assert!(format!("{fault:?}").contains("passwd.users.0"), "{fault:?}");
+        assert!(!format!("{fault:?}").contains("SECRET"), "{fault:?}");
+    }
 }
 
 /// Lets somebody act while useradd reads its defaults, which are a pipe for that time.

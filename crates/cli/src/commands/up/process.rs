@@ -266,6 +266,7 @@ fn version(folders: &[String]) -> Result<String, Fault> {
             directory: None,
             within: TELL_VERSION,
             keep: 4096,
+            input: None,
         };
         match host.run(&command) {
             Ok(output) => {

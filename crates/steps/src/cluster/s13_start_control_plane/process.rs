@@ -91,6 +91,7 @@ fn supervise(folders: &[String]) -> Effect {
         empties: vec![],
         edits: vec![],
         hidden: vec![],
+        input: None,
         origin: by(NAME),
     })
 }

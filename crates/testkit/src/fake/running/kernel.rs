@@ -14,7 +14,9 @@ impl State {
         let leaves = self.running.leaves.get(unit).cloned().unwrap_or_default();
         for product in leaves {
             match &product {
-                Product::Path(path) => self.keep(&format!("{path}/state"), b"made by a unit\n")?,
+                Product::Path(path) | Product::Copy { path, .. } => {
+                    self.keep(&format!("{path}/state"), b"made by a unit\n")?;
+                }
                 other if self.running.kernel.contains(other) => {}
                 other => self.running.kernel.push(other.clone()),
             }
@@ -28,7 +30,7 @@ impl State {
     /// Tells whether a product that is no path is there.
     pub(crate) fn has_product(&self, product: &Product) -> bool {
         match product {
-            Product::Path(_) => false,
+            Product::Path(_) | Product::Copy { .. } => false,
             Product::Pods => self.works_since(RUNTIME).is_some() && self.count_pods() > 0,
             Product::Image(image) => self.images().is_some_and(|images| images.contains(image)),
             Product::Container { id_file, .. } => {
@@ -41,7 +43,9 @@ impl State {
     /// Removes a product that is no path, or a part of it.
     pub(crate) fn remove_product(&mut self, product: &Product, in_part: bool) -> HostResult<()> {
         match product {
-            Product::Path(path) => Err(refused("remove", path.as_str(), "it is a path")),
+            Product::Path(path) | Product::Copy { path, .. } => {
+                Err(refused("remove", path.as_str(), "it is a path"))
+            }
             Product::Pods if self.count_pods() == 0 => Ok(()),
             Product::Pods => {
                 self.must_have_runtime("remove", "pods")?;

@@ -15,6 +15,7 @@ fn command(argv: &[String], within: u64) -> Command<'_> {
         directory: None,
         within,
         keep: 8,
+        input: None,
     }
 }
 
