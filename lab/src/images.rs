@@ -241,6 +241,7 @@ impl<'a> Kitchen<'a> {
     fn busybox(&self, from: &Ingredients<'_>) -> Result<ReleaseImage, LabError> {
         let key = Key::new("busybox", RECIPE)
             .text("program", &from.busybox.key)
+            .text("applets", "also in /bin")
             .text("base", &from.base.key);
         let recipe = Recipe {
             name: "busybox",
@@ -261,6 +262,11 @@ impl<'a> Kitchen<'a> {
             );
             for applet in applets.lines().filter(|applet| !applet.is_empty()) {
                 layer = layer.link(applet, "/bin/busybox");
+                // The upstream image has all of them there, and people call them by that path.
+                let name = applet.rsplit('/').next().unwrap_or(applet);
+                if !applet.starts_with("bin/") {
+                    layer = layer.link(&format!("bin/{name}"), "/bin/busybox");
+                }
             }
             Ok(layer.file("bin/busybox", &program, 0o755))
         })
