@@ -13,7 +13,7 @@ impl From<HostError> for Fault {
                 .because("Following it would read or write outside of the root that you gave.")
                 .hint("look at the links on the way with `namei -l PATH`"),
             HostError::ForeignLink { .. } => Self::refused(message)
-                .because("Whoever owns the link chooses where it leads, and could choose /etc.")
+                .because("The link's owner decides where it points, and could point it at /etc.")
                 .hint("look at the links on the way with `namei -l PATH`")
                 .hint("name the folder itself in the config, or let root own the link and its folder"),
             HostError::TooLarge { .. } | HostError::Crypto(_) => Self::bad_input(message),

@@ -41,7 +41,7 @@ pub enum HostError {
         path: String,
     },
     /// A path led through a link of another user to what is not that user's.
-    #[error("{path} leads through a link of the user {user} to a folder of somebody else")]
+    #[error("{path} passes through a symbolic link of user {user} to a folder with another owner")]
     ForeignLink {
         /// Which path.
         path: String,

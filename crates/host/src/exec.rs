@@ -60,8 +60,8 @@ pub(crate) fn run(
     }
 }
 
-/// Returns what a program reads. All of it is in the pipe before the program starts, so that nobody has
-/// to wait for one that reads nothing.
+/// Returns the program's standard input. The pipe is filled before the program starts, so a program that
+/// never reads cannot block the caller.
 fn input(command: &Command<'_>) -> std::io::Result<Stdio> {
     let Some(input) = command.input else {
         return Ok(Stdio::null());

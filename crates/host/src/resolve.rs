@@ -93,7 +93,7 @@ impl Resolver {
                 KERNEL_CANNOT.store(true, Ordering::Relaxed);
                 self.open_below(root, relative, flags)
             }
-            // There is a link on the way, or somebody renames all the time, which walking does not mind.
+            // A symbolic link on the path, or constant renames; the walk handles both.
             Err(Errno::LOOP | Errno::AGAIN) => walk::open(root.as_fd(), relative, flags),
             opened => opened.map_err(LostWay::from),
         }

@@ -250,9 +250,9 @@ fn remove_copy(
     let shown = shown.collect::<Vec<_>>().join(", ");
     Ok(match kept.len() {
         0 => None,
-        n if n <= SHOWN_KEPT => Some(format!("somebody made or changed since: {shown}")),
+        n if n <= SHOWN_KEPT => Some(format!("added or changed since: {shown}")),
         n => Some(format!(
-            "somebody made or changed {n} files since, among them {shown}"
+            "{n} files were added or changed since, including {shown}"
         )),
     })
 }

@@ -35,7 +35,7 @@ fn open(resolver: Resolver, root: &Path, path: &str) -> Result<Identity, LostWay
     Ok((stat.st_dev, stat.st_ino))
 }
 
-/// Follows all links as the kernel does, whoever made them.
+/// Follows all links as the kernel does, regardless of their owners.
 fn open_by_kernel_alone(root: &Path, path: &str) -> Result<Identity, LostWay> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(root, flags, Mode::empty()).unwrap();
