@@ -64,7 +64,10 @@ pub(crate) fn kind(error: &HostError) -> std::io::ErrorKind {
 
 /// Prepares to run one test of this binary in a process of its own.
 pub(crate) fn again(test: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    // A shell that starts the tests in the background lets them ignore SIGINT, and they hand that on.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT");
+    command.arg(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture"]);
     command
 }

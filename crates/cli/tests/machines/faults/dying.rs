@@ -58,8 +58,10 @@ fn dies_during_hand_over(node: &Node, component: &str) -> bool {
         journal.read_on("cluster/hand-over", &mut seen).unwrap();
     }
     // The step stands still while the component dies, so that it is certain which came first.
-    let bootlace = inner(child.id());
+    let (bootlace, nsenter) = (inner(child.id()), Pid::from_child(&child));
     let signal = |signal| bootlace.map(|pid| kill_process(pid, signal));
+    // nsenter stops itself when it sees its child stopped, and would then have to be continued, too.
+    kill_process(nsenter, Signal::STOP).unwrap();
     signal(Signal::STOP);
     journal.read_on("cluster/hand-over", &mut seen).unwrap();
     let is_inside = seen.is_inside();
@@ -67,6 +69,7 @@ fn dies_during_hand_over(node: &Node, component: &str) -> bool {
         kill_process(victim, Signal::KILL).unwrap();
     }
     signal(Signal::CONT);
+    kill_process(nsenter, Signal::CONT).unwrap();
     let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
     let status = child.wait().unwrap();
     eprintln!(
