@@ -297,7 +297,7 @@ pub(super) const INITIALISE: SampleStep = SampleStep {
                 already: AlreadyRan::When(Box::new(added())),
                 products: vec![Product::Copy {
                     path: at("/var/homes/new"),
-                    from: None,
+                    from: Some(at("/etc/skel")),
                 }],
                 edits: ["/etc/passwd", "/etc/passwd-", "/var/homes/old"]
                     .map(at)

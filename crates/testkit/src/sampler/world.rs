@@ -16,6 +16,8 @@ pub(super) const ANSWER_CONTENT: &str = r#"{"answer": 42, "notes": ["so long"]}"
 
 /// What a file holds that grows.
 pub(super) const GROWN: &[u8] = b"the beginning\n";
+/// The content of the skeleton that a new home is copied from.
+const SKELETON: &[u8] = b"of somebody who comes\n";
 
 /// Prepares a machine: content that gets replaced and removed, inputs, programs, URLs.
 pub fn world(host: &FakeHost) -> HostResult<()> {
@@ -69,6 +71,7 @@ fn old_files(world: &mut World<'_>) -> HostResult<()> {
     world.write("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")?;
     world.set_attributes("/etc/passwd", &odd)?;
     world.write("/var/homes/old/file", b"of somebody who goes\n")?;
+    world.write("/etc/skel/file", SKELETON)?;
     world.write("/etc/old.txt", b"old\n")?;
     world.set_attributes(
         "/etc/old.txt",
@@ -138,7 +141,7 @@ fn account(_: &Command<'_>, world: &mut World<'_>) -> HostResult<Output> {
     world.remove("/var/homes/old/file")?;
     let new = [&old[..], b"sampler:x:9:9::/var/homes/new:/bin/sh\n"].concat();
     world.write_durably(LIST, &new)?;
-    world.write_durably("/var/homes/new/file", b"of somebody who comes\n")?;
+    world.write_durably("/var/homes/new/file", SKELETON)?;
     Ok(printed("added"))
 }
 
