@@ -7,6 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
+use bootlace_model::node::Owner;
 use bootlace_model::path::TargetPath;
 use bootlace_model::survey::{Places, Seen, Survey};
 
@@ -175,6 +176,7 @@ impl<'a> Surveyor<'a> {
     ) -> Result<TargetPath, Lost> {
         let mut real = from;
         let mut links = 0;
+        let mut strangers = Vec::new();
         let mut blocked: Option<String> = None;
         while let Some(part) = parts.pop_front() {
             match part.as_str() {
@@ -190,14 +192,19 @@ impl<'a> Surveyor<'a> {
                 .map_err(|bad| Lost::Because(bad.to_string()))?;
             let is_last = parts.iter().all(String::is_empty);
             if is_last && last == Last::Itself {
+                self.must_be_of(&strangers, &real)?;
                 return Ok(here);
             }
             if let Some(why) = blocked {
                 return Err(Lost::Because(why));
             }
             match self.look(&here)? {
-                Some(Seen::Link { target, .. }) => {
+                Some(Seen::Link { target, owner }) => {
                     links += 1;
+                    let owners = [Some(owner), self.owner_of(&real)?];
+                    let uids = owners.into_iter().flatten().map(|owner| owner.uid);
+                    let uids = uids.filter(|uid| *uid != 0 && *uid != self.found.identity.uid);
+                    strangers.extend(uids.map(|uid| (uid, here.clone())));
                     if links > MOST_LINKS {
                         let why = format!("more than {MOST_LINKS} links are on the way at {here}");
                         return Err(Lost::Because(why));
@@ -217,7 +224,38 @@ impl<'a> Surveyor<'a> {
                 }
             }
         }
+        self.must_be_of(&strangers, &real)?;
         Ok(real)
+    }
+
+    /// Refuses where links of others lead, if it is not theirs: they could lead root anywhere.
+    fn must_be_of(
+        &mut self,
+        strangers: &[(u32, TargetPath)],
+        folder: &TargetPath,
+    ) -> Result<(), Lost> {
+        if strangers.is_empty() {
+            return Ok(());
+        }
+        let owner = self.owner_of(folder)?.map(|owner| owner.uid);
+        let foreign = strangers.iter().find(|(uid, _)| Some(*uid) != owner);
+        foreign.map_or(Ok(()), |(uid, link)| {
+            let why =
+                format!("the link {link} of user {uid} leads to {folder}, which is not theirs");
+            Err(Lost::Because(why))
+        })
+    }
+
+    /// Tells who owns a folder, or if it does not exist yet, the one in which it is made.
+    fn owner_of(&mut self, folder: &TargetPath) -> HostResult<Option<Owner>> {
+        let mut next = Some(folder.clone());
+        while let Some(path) = next.filter(|path| *path != TargetPath::root()) {
+            if let Some(seen) = self.look(&path)? {
+                return Ok(seen.owner());
+            }
+            next = path.parent();
+        }
+        Ok(None)
     }
 
     /// Notes what is at a place and above it.

@@ -17,4 +17,5 @@ mod samples;
 mod scripts;
 mod serve;
 mod streams;
+mod swapped;
 mod verbs;
