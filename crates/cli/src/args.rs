@@ -153,8 +153,9 @@ Ends with code 6 if something drifted.
 
 Examples:
   bootlace verify cluster --root /tmp/demo
-  bootlace verify cluster --root /tmp/demo -o json | jq .ok")]
-    Verify(OnRun),
+  bootlace verify cluster --root /tmp/demo -o json | jq .ok
+  bootlace verify cluster --benchmark cis")]
+    Verify(Verify),
     /// Go on with a run that failed, was stopped or was cut off
     #[command(after_help = "\
 Example:
@@ -312,7 +313,7 @@ pub(crate) struct Given {
     pub(crate) ignition: Option<PathBuf>,
 }
 
-/// `verify` and `log`.
+/// `verify`, `log` and others.
 #[derive(Debug, Args)]
 pub(crate) struct OnRun {
     #[command(flatten)]
@@ -320,6 +321,23 @@ pub(crate) struct OnRun {
     /// Which run [default: the newest of the sequence]
     #[arg(long, value_name = "ID")]
     pub(crate) run: Option<String>,
+}
+
+/// `verify`.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) on: OnRun,
+    /// Judge this machine by a benchmark of hardening instead
+    #[arg(long, value_name = "NAME", value_enum, conflicts_with_all = ["from", "to", "only", "run"])]
+    pub(crate) benchmark: Option<Benchmark>,
+}
+
+/// A benchmark of hardening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Benchmark {
+    /// The CIS Kubernetes Benchmark
+    Cis,
 }
 
 /// `plan`.

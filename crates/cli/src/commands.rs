@@ -1,6 +1,7 @@
 //! One command a file.
 
 mod assets;
+mod benchmark;
 mod completions;
 mod config;
 mod confirm;
@@ -33,7 +34,7 @@ pub(crate) use version_operator::VersionOperator;
 
 use bootlace_model::fault::Fault;
 
-use crate::args::{self, Command};
+use crate::args::{self, Benchmark, Command};
 use crate::error::Ending;
 use crate::session::Session;
 
@@ -45,7 +46,10 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Plan(args)) => plan::plan(session, &args),
         Some(Command::Run(args)) => run::run(session, &args),
         Some(Command::Resume(args)) => run::resume(session, &args),
-        Some(Command::Verify(args)) => verify::verify(session, &args),
+        Some(Command::Verify(args)) => match args.benchmark {
+            Some(Benchmark::Cis) => benchmark::benchmark(session, &args.on),
+            None => verify::verify(session, &args.on),
+        },
         Some(Command::Undo(args)) => undo::undo(session, &args),
         Some(Command::Reset(args)) => reset::reset(session, args),
         Some(Command::Up(args)) => up::up(session, &args),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bootlace_model::content::Content;
 use bootlace_model::effect::{Body, Effect};
+use bootlace_model::fact::{Ask, Facts};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
 use bootlace_model::node::Attributes;
@@ -12,6 +13,15 @@ use bootlace_model::probe::{Answer, FileTree, Probe, TreeFile};
 
 use crate::folders::{Folders, LARGEST_FILE};
 use crate::port::{Command, Host, Stat};
+
+/// Asks all of a list.
+pub fn ask(host: &dyn Host, asks: &[Ask]) -> Result<Facts, Fault> {
+    let mut facts = Facts::default();
+    for ask in asks {
+        facts.set(ask.fact, answer(host, &ask.probe)?);
+    }
+    Ok(facts)
+}
 
 /// Answers a probe from the world as it is.
 pub fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
@@ -59,6 +69,7 @@ pub fn answer(host: &dyn Host, probe: &Probe) -> Result<Answer, Fault> {
             }
             worded(&states)?
         }
+        Probe::Now => Answer::Json(host.now().to_string().into()),
         Probe::IsLive => Answer::Json(host.is_live().into()),
         Probe::Known(value) => Answer::Json(value.clone()),
     })

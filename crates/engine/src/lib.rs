@@ -48,7 +48,7 @@ mod verify;
 mod waiting;
 mod whole;
 
-pub use answers::answer;
+pub use answers::{answer, ask};
 use bootlace_model::config::Settings;
 use bootlace_model::event::Event;
 use bootlace_model::ids::RunId;

@@ -20,6 +20,7 @@ mod nearest;
 mod placement;
 mod rendering;
 mod schema;
+mod security;
 mod settings;
 mod shape;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use nearest::nearest;
 pub use placement::{Placement, Ports};
 pub use rendering::{RendererImage, RenderingSettings};
 pub use schema::schema;
+pub use security::{SecurityProfile, SecuritySettings};
 pub use settings::{
     CgroupDriver, ClusterSettings, ControlPlane, Endpoint, IgnitionSettings, Network, NodeSettings,
     Paths, PkiSettings, Profile, ReleaseSource, Settings,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -105,6 +106,11 @@ impl Digest {
             text.push(char::from(DIGITS[usize::from(byte & 15)]));
         }
         text
+    }
+
+    /// Returns the thirty-two bytes in base64.
+    pub fn base64(&self) -> String {
+        base64::engine::general_purpose::STANDARD.encode(self.0)
     }
 
     /// Returns the first twelve digits, for people.

@@ -66,6 +66,8 @@ pub enum Probe {
     UnitFiles(Vec<UnitName>),
     /// Is the target this machine itself, and not a folder?
     IsLive,
+    /// What time is it?
+    Now,
     /// A value that is known already, so that later steps and the journal know it, too.
     Known(serde_json::Value),
 }
@@ -96,6 +98,7 @@ impl Probe {
                 several => format!("how {} units are set", several.len()),
             },
             Self::IsLive => "whether the target runs".into(),
+            Self::Now => "what time it is".into(),
             Self::Known(_) => "what the config says".into(),
         }
     }
@@ -113,6 +116,7 @@ impl Probe {
             | Self::Accounts { .. }
             | Self::UnitFiles(_)
             | Self::IsLive
+            | Self::Now
             | Self::Known(_) => None,
         }
     }

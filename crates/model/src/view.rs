@@ -266,6 +266,58 @@ pub struct CheckView {
     pub unfinished: bool,
 }
 
+/// `verify --benchmark -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BenchmarkView {
+    /// The benchmark: `cis`.
+    pub benchmark: String,
+    /// The version whose numbers the checks have.
+    pub version: String,
+    /// Whether no check failed.
+    pub ok: bool,
+    /// How many checks passed.
+    pub passed: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// How many do not hold, for a reason that is given.
+    pub exceptions: u64,
+    /// The checks, in the order of the benchmark.
+    pub checks: Vec<BenchmarkCheckView>,
+}
+
+/// One check of [`BenchmarkView`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BenchmarkCheckView {
+    /// Its number in the benchmark.
+    pub number: String,
+    /// What it asks for.
+    pub title: String,
+    /// Whether the benchmark itself calls it automated.
+    pub automated: bool,
+    /// What came of it.
+    pub result: BenchmarkResult,
+    /// What was found.
+    pub found: String,
+    /// What to do, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// Why it need not hold, if it is an exception.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BenchmarkResult {
+    /// It holds.
+    Pass,
+    /// It does not hold.
+    Fail,
+    /// It does not hold, for a reason that is known.
+    Exception,
+}
+
 /// `undo -o json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UndoView {

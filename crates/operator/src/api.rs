@@ -111,6 +111,20 @@ impl Api {
         within(self.client.request(request)).await
     }
 
+    /// Replaces a part of an object that has a right of its own, such as its approval.
+    pub(crate) async fn replace_part<T: Serialize + DeserializeOwned>(
+        &self,
+        resource: &str,
+        name: &str,
+        part: &str,
+        object: &T,
+    ) -> Result<T, Refusal> {
+        let body = bytes(object)?;
+        let request = Request::new(resource).replace_subresource(part, name, &written(), body);
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        within(self.client.request(request)).await
+    }
+
     /// Makes an object be as it is given, whatever others set the same fields to.
     pub(crate) async fn apply(
         &self,

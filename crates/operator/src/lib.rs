@@ -11,6 +11,7 @@
 //! | `readiness`, `pods`, `retry`, `status`, `lease` | decisions about what the API answered; pure |
 //! | `api`, `kinds`, `election`, `folder`, `health`, `clock`, `signals` | one neighbour each |
 //! | `operator`, `lead`, `pass`, `apply`, `wait`, `report` | the loop |
+//! | `serving` | approves the serving certificates of kubelets, by a pure decision |
 //! | `node_network` | the pod network of one node: a CNI config and routes to other nodes |
 
 mod api;
@@ -37,6 +38,7 @@ mod pods;
 mod readiness;
 mod report;
 mod retry;
+mod serving;
 mod signals;
 mod status;
 mod stop;

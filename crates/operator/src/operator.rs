@@ -10,7 +10,7 @@ use crate::election::{Candidate, Held};
 use crate::kinds::Kinds;
 use crate::log::Log;
 use crate::stop::Stop;
-use crate::{clock, health, lead, signals};
+use crate::{clock, health, lead, serving, signals};
 
 /// What the operator is told when it starts.
 #[derive(Debug, Clone)]
@@ -103,6 +103,7 @@ async fn work(
             () = stop.asked() => Ending::Stopped,
             why = held.keep() => Ending::Lost(why),
             result = lead::lead(operator, deadline) => Ending::Finished(result),
+            never = serving::approve(operator), if !operator.options.once => match never {},
         };
         match ending {
             Ending::Stopped => {

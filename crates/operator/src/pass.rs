@@ -246,7 +246,7 @@ async fn prepare(
 }
 
 /// Reads the values of this cluster; none if there is no such `ConfigMap`.
-async fn values_of_cluster(
+pub(crate) async fn values_of_cluster(
     operator: &Operator,
 ) -> Result<Option<BTreeMap<String, String>>, String> {
     #[derive(Deserialize)]

@@ -13,6 +13,7 @@
 //!
 //! What a program or a file contributed to a text is never obeyed as a control sequence.
 
+pub mod benchmark;
 pub mod explain;
 pub mod fault;
 pub mod ignition;

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 pub(crate) use self::journal::journal;
 pub(crate) use self::outcomes::{
-    certificates, runs, status, succeeded, undone, verified, verified_interrupted,
+    certificates, judged, runs, status, succeeded, undone, verified, verified_interrupted,
 };
 use crate::outline::{Outline, OutlinedStep};
 

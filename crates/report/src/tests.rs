@@ -114,6 +114,14 @@ fn verify() {
 }
 
 #[test]
+fn benchmark() {
+    let view = samples::judged();
+    assert_snapshot!(crate::benchmark::text(&view, &Style::plain(), false));
+    let verbose = crate::benchmark::text(&view, &Style::plain(), true);
+    assert_snapshot!("benchmark_verbose", verbose);
+}
+
+#[test]
 fn undo() {
     let view = samples::undone();
     assert_snapshot!(crate::undo::text(&view, &Style::plain()));

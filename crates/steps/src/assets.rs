@@ -9,6 +9,8 @@ pub(crate) const COPIED: &str = "records/copy-manifests.json";
 pub(crate) const NODE: &str = "records/node.json";
 /// Which release, and where each image is pulled from.
 pub(crate) const RELEASE: &str = "records/release.json";
+/// The private key from which the key follows by which Secrets are encrypted in etcd.
+pub(crate) const ENCRYPTION_KEY_FILE: &str = "tls/encryption.key";
 /// A bootstrap token that the user brings: `ID.SECRET` on one line, readable by its owner alone.
 pub(crate) const TOKEN: &str = "auth/bootstrap-token";
 

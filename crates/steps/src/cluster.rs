@@ -28,7 +28,8 @@
 //! config that machine configs are made from, and the names of the images: those are the edges.
 
 mod add_ons;
-mod clean_assets;
+pub(crate) mod clean_assets;
+mod encryption;
 mod handover;
 mod kubeconfig;
 mod live;

@@ -17,7 +17,8 @@ pub(crate) fn is_manifest_name(name: &str) -> bool {
     matches!(ending(name), "yaml" | "yml" | "json")
 }
 
-fn ending(name: &str) -> &str {
+/// Returns what stands behind the last dot of a name.
+pub(crate) fn ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 

@@ -109,6 +109,9 @@ pub const RENDER_INGRESS_LISTED: Fact<FileContent> = Fact::new("render-ingress.l
 pub const RENDER_MACHINE_CONFIG_LISTED: Fact<FileContent> =
     Fact::new("render-machine-config.listed");
 
+/// When a step is planned; a bootstrap token is valid from then on. Asked by `start-control-plane`.
+pub const NOW: Fact<jiff::Timestamp> = Fact::new("start-control-plane.now");
+
 /// What an image wrote for a component, with what was made ready for it; asked by the stage that the
 /// image renders.
 pub static IMAGE_OUTPUTS: [(&str, Fact<FileTree>); 10] = [

@@ -19,6 +19,7 @@
 //! | `assets`, `expectations` | paths and expectations that several steps have in common |
 
 mod assets;
+pub mod benchmark;
 mod bundle;
 mod cluster;
 mod copied;

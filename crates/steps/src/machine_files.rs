@@ -14,6 +14,8 @@ pub struct MachineFile {
     pub mode: u32,
     /// Whether it goes again with the hand-over.
     pub bootstrap_only: bool,
+    /// Whether only the security profile `cis` has it.
+    pub hardening: bool,
 }
 
 /// Folders that must be there before the first pod starts, with their modes.
@@ -25,6 +27,7 @@ pub const MACHINE_FOLDERS: &[(&str, u32)] = &[
     ("etc/kubernetes/manifests", 0o700),
     ("etc/kubernetes/bootstrap-secrets", 0o700),
     ("var/lib/etcd", 0o700),
+    ("var/log/kubernetes/audit", 0o700),
 ];
 
 /// Folders that are copied with all that is in them: from the asset folder, to the machine.
@@ -39,6 +42,7 @@ const fn kept(asset: &'static str, machine: &'static str, mode: u32) -> MachineF
         machine,
         mode,
         bootstrap_only: false,
+        hardening: false,
     }
 }
 
@@ -48,6 +52,14 @@ const fn gone(asset: &'static str, machine: &'static str) -> MachineFile {
         machine,
         mode: 0o600,
         bootstrap_only: true,
+        hardening: false,
+    }
+}
+
+const fn hardening(asset: &'static str, machine: &'static str) -> MachineFile {
+    MachineFile {
+        hardening: true,
+        ..kept(asset, machine, 0o600)
     }
 }
 
@@ -96,10 +108,26 @@ static SINGLE: &[MachineFile] = &[
         "etc/kubernetes/configs/authentication.yaml",
         0o600,
     ),
+    hardening(
+        "auth-bootstrap/audit-policy.yaml",
+        "etc/kubernetes/configs/audit-policy.yaml",
+    ),
+    hardening(
+        "auth-bootstrap/admission.yaml",
+        "etc/kubernetes/configs/admission.yaml",
+    ),
+    hardening(
+        "auth/encryption.yaml",
+        "etc/kubernetes/configs/encryption.yaml",
+    ),
+    hardening(
+        "config-bootstrap/kubelet-sysctl.conf",
+        "etc/sysctl.d/90-bootlace-kubelet.conf",
+    ),
     kept(
         "config-bootstrap/kubelet-config.yaml",
         "var/lib/kubelet/config.yaml",
-        0o644,
+        0o600,
     ),
     kept(
         "config-bootstrap/kubelet.env",
@@ -109,7 +137,7 @@ static SINGLE: &[MachineFile] = &[
     kept(
         "config-bootstrap/kubelet.service",
         "etc/systemd/system/kubelet.service",
-        0o644,
+        0o600,
     ),
     kept(
         "bootstrap-manifests/etcd-pod.yaml",

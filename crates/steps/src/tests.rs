@@ -12,6 +12,7 @@ mod release_info;
 mod render;
 mod sequences;
 mod stage;
+mod tokens;
 
 use bootlace_model::config::{Paths, Settings};
 use bootlace_model::effect::{Body, Effect, Part};

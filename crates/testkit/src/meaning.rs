@@ -18,7 +18,7 @@ use bootlace_model::ids::Digest;
 use bootlace_model::path::TargetPath;
 
 use self::papers::Papers;
-use self::segments::{Segment, hex_digests, segments};
+use self::segments::{Segment, base64_runs, decoded, hex_digests, segments};
 use crate::tree::{EntryKind, Snapshot};
 
 /// Returns the tree with its contents replaced by what they mean.
@@ -66,20 +66,28 @@ impl Translator<'_> {
     }
 
     fn translate_plain(&self, plain: &str, into: &mut String) {
-        let plain = &self.papers.describe_tokens(plain);
-        let mut rest = plain.as_str();
-        for digest in hex_digests(plain) {
+        let plain = self.papers.describe_tokens(plain);
+        let plain = self.name_digests(&plain, hex_digests(&plain));
+        let plain = self.name_digests(&plain, base64_runs(&plain).filter(|run| run.len() == 44));
+        into.push_str(&describe(&plain, |bits| time(bits).or_else(|| key(bits))));
+    }
+
+    /// Replaces those of the candidates that are digests of files, which come in the text's order.
+    fn name_digests<'t>(&self, text: &'t str, candidates: impl Iterator<Item = &'t str>) -> String {
+        let (mut named, mut rest) = (String::with_capacity(text.len()), text);
+        for digest in candidates {
             let Some(path) = self.digests().get(digest) else {
                 continue;
             };
-            // Digests come in the order of the text, so the next one is in what is left.
             let Some((before, after)) = rest.split_once(digest) else {
                 continue;
             };
-            write!(into, "{before}<digest of {path}>").unwrap_or_default();
+            // Writing to a string cannot fail.
+            write!(named, "{before}<digest of {path}>").unwrap_or_default();
             rest = after;
         }
-        into.push_str(rest);
+        named.push_str(rest);
+        named
     }
 
     /// Hashes all files, once and only if a text holds something that could be a digest.
@@ -88,12 +96,57 @@ impl Translator<'_> {
             let mut digests = BTreeMap::new();
             for (path, entry) in self.tree.files.iter().rev() {
                 if let EntryKind::File(content) = &entry.kind {
-                    digests.insert(Digest::of(content).hex(), path.clone());
+                    let digest = Digest::of(content);
+                    digests.insert(digest.base64(), path.clone());
+                    digests.insert(digest.hex(), path.clone());
                 }
             }
             digests
         })
     }
+}
+
+/// Returns the tree without times in base64, such as those at which tokens expire.
+pub fn without_times(tree: &Snapshot) -> Snapshot {
+    let mut timeless = tree.clone();
+    for entry in timeless.files.values_mut() {
+        if let EntryKind::File(content) = &mut entry.kind
+            && let Ok(text) = std::str::from_utf8(content)
+        {
+            *content = Arc::new(describe(text, time).into_bytes());
+        }
+    }
+    timeless
+}
+
+/// Names a time in base64.
+fn time(bits: &[u8]) -> Option<&'static str> {
+    let text = std::str::from_utf8(bits).ok()?;
+    let time: Result<jiff::Timestamp, _> = text.parse();
+    time.ok().map(|_| "<a time in base64>")
+}
+
+/// Names a key for symmetric encryption, of which nothing else is left.
+fn key(bits: &[u8]) -> Option<&'static str> {
+    (bits.len() == 32).then_some("<32 bytes in base64>")
+}
+
+/// Replaces what is in base64 and has a name.
+fn describe(text: &str, name: impl Fn(&[u8]) -> Option<&'static str>) -> String {
+    let (mut described, mut rest) = (String::with_capacity(text.len()), text);
+    for run in base64_runs(text) {
+        let Some(name) = decoded(run).and_then(|bits| name(&bits)) else {
+            continue;
+        };
+        let Some((before, after)) = rest.split_once(run) else {
+            continue;
+        };
+        described.push_str(before);
+        described.push_str(name);
+        rest = after;
+    }
+    described.push_str(rest);
+    described
 }
 
 #[cfg(test)]

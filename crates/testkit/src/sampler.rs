@@ -164,10 +164,11 @@ mod tests {
                 Probe::Accounts { .. } => "accounts",
                 Probe::UnitFiles(_) => "unit files",
                 Probe::IsLive => "is live",
+                Probe::Now => "now",
                 Probe::Known(_) => "known",
             })
             .collect();
-        assert_eq!(probes.len(), 11, "{probes:?}");
+        assert_eq!(probes.len(), 12, "{probes:?}");
     }
 
     #[test]

@@ -33,6 +33,7 @@ const SCHEMAS: &[Row] = &[
     ("ignition-validate", output::<view::IgnitionReportView>),
     ("log", output::<record::ClosedLine>),
     ("assets", output::<view::AssetsView>),
+    ("benchmark", output::<view::BenchmarkView>),
     ("pki", output::<view::PkiView>),
     ("plan", output::<view::PlanView>),
     ("runs", output::<view::RunsView>),

@@ -157,6 +157,7 @@ fn a_cluster_comes_up_is_used_grows_and_goes() {
     node_ports_are_reached(&local);
     a_second_machine_joins(&local, &machines, &first);
     certificates_are_known_to_kubeadm(&first);
+    the_machine_is_hardened(&local, &first);
     first.ends_with(0, &["verify", "cluster"]);
     assert_eq!(local.bootlace(&["up"]), said, "it is found up");
     local.bootlace(&["down"]);
@@ -236,6 +237,40 @@ fn certificates_are_known_to_kubeadm(node: &Node) {
         "!MISSING! super-admin.conf",
     ];
     assert_eq!(troubles, missing);
+}
+
+/// The CIS benchmark's checks, and what two of the settings are for: Secrets cannot be read from etcd's
+/// data, and each read through the API is in the audit log.
+fn the_machine_is_hardened(local: &Local, node: &Node) {
+    node.ends_with(0, &["verify", "cluster", "--benchmark", "cis"]);
+    let word = "hunter2-lies-in-no-file";
+    local.kubectl(&format!(
+        "create secret generic mine --from-literal=word={word}"
+    ));
+    local.kubectl("get secret mine -o name");
+    let data = "/var/lib/etcd/member";
+    let found = node.sh(&format!(
+        "grep -rlF {word} {data} /var/log/kubernetes || true"
+    ));
+    assert_eq!(found, "", "the Secret's content is in plain text");
+    // What is not a Secret is there in plain text, so the search does find what is there.
+    local.kubectl(&format!("create configmap mine --from-literal=word={word}"));
+    assert_ne!(node.sh(&format!("grep -rlF {word} {data}")), "");
+    let log = "/var/log/kubernetes/audit/audit.log";
+    let noted = node.sh(&format!(
+        "grep '\"verb\":\"get\"' {log} | grep '\"name\":\"mine\"'"
+    ));
+    assert!(
+        noted.contains("\"username\":\"kubernetes-admin\""),
+        "{noted}"
+    );
+    // A weakened setting is named, with what to do.
+    let weak = "/etc/kubernetes/kubelet.conf.d/90-weak.conf";
+    let text = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nreadOnlyPort: 10255";
+    node.sh(&format!("printf '{text}\n' > {weak}"));
+    let said = node.ends_with(6, &["verify", "cluster", "--benchmark", "cis"]);
+    assert!(said.stdout.contains("4.2.4"), "{said:#?}");
+    node.sh(&format!("rm {weak}"));
 }
 
 /// A machine as somebody has it who joins it with kubeadm.

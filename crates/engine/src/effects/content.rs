@@ -84,6 +84,12 @@ impl<'a> Contents<'a> {
                         whole.extend_from_slice(Digest::of(&content).hex().as_bytes());
                     }
                 },
+                Part::SymmetricKeyOf(path) => match self.read(path)? {
+                    None => return Ok(None),
+                    Some(content) => {
+                        whole.extend_from_slice(Digest::of(&content).base64().as_bytes());
+                    }
+                },
                 Part::ExpiryOf(path) => match self.read(path)? {
                     None => return Ok(None),
                     Some(content) => {

@@ -4,6 +4,7 @@ use super::document::{API_VERSION, KIND};
 use super::grammar::duration;
 use super::machine_config_server::MachineConfigServer;
 use super::rendering::RenderingSettings;
+use super::security::SecuritySettings;
 use super::settings::{Paths, Profile, Settings};
 use crate::path::TargetPath;
 
@@ -92,7 +93,7 @@ spec:
     kubelet: {kubelet}
     # The socket at which the container runtime answers.
     containerRuntimeEndpoint: {runtime}
-{server}{rendering}",
+{server}{security}{rendering}",
         name = cluster.name,
         version = cluster.kubernetes_version,
         endpoint = control_plane.endpoint,
@@ -113,6 +114,7 @@ spec:
         kubelet = node.kubelet,
         runtime = node.container_runtime_endpoint,
         server = machine_config_server(&cluster.machine_config_server),
+        security = security(&cluster.security),
         rendering = rendering(&cluster.rendering),
     )
 }
@@ -128,6 +130,21 @@ fn machine_config_server(settings: &MachineConfigServer) -> String {
     # endpoint: configs.demo.example:22623
     # How long the tokens are valid that machines ask with.
     tokenValidity: {token_validity}
+"
+    )
+}
+
+/// The part about hardening.
+fn security(settings: &SecuritySettings) -> String {
+    let profile = settings.profile.as_str();
+    let validity = duration::text(settings.bootstrap_token_validity);
+    format!(
+        "
+  security:
+    # cis: what the CIS Kubernetes Benchmark asks for. compatible: Kubernetes' own defaults.
+    profile: {profile}
+    # How long the bootstrap token that you bring is valid.
+    bootstrapTokenValidity: {validity}
 "
     )
 }

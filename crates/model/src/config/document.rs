@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::security::SecurityProfile;
 use super::settings::{CgroupDriver, Profile};
 
 /// The version of the document that this tool reads.
@@ -84,6 +85,8 @@ pub(super) struct Spec {
     pub(super) rendering: Option<RenderingDocument>,
     /// The server from which further machines take their first config.
     pub(super) machine_config_server: Option<MachineConfigServerDocument>,
+    /// How hardened the cluster is.
+    pub(super) security: Option<SecurityDocument>,
 }
 
 /// The release payload: a folder or an image, not both.
@@ -214,6 +217,18 @@ pub(super) struct MachineConfigServerDocument {
     /// How long the tokens are valid that machines ask with: a number and d, h or m; at most a year.
     #[schemars(example = &"24h")]
     pub(super) token_validity: Option<String>,
+}
+
+/// How hardened the cluster is.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SecurityDocument {
+    /// Which settings the components get; `cis` by default.
+    pub(super) profile: Option<SecurityProfile>,
+    /// How long the bootstrap token that you bring is valid: a number and d, h or m; from 10 minutes
+    /// to 30 days.
+    #[schemars(example = &"24h")]
+    pub(super) bootstrap_token_validity: Option<String>,
 }
 
 /// Who renders, if not this tool itself.

@@ -12,6 +12,7 @@ use super::grammar::duration;
 use super::machine_config_server::MachineConfigServer;
 use super::placement::{Placement, Ports};
 use super::rendering::RenderingSettings;
+use super::security::SecuritySettings;
 use crate::content::Content;
 use crate::ids::Digest;
 use crate::path::{BadPath, TargetPath};
@@ -119,6 +120,9 @@ pub struct ClusterSettings {
     /// Where further machines ask for their first config.
     #[serde(skip_serializing_if = "MachineConfigServer::is_default")]
     pub machine_config_server: MachineConfigServer,
+    /// How hardened it is.
+    #[serde(skip_serializing_if = "SecuritySettings::is_default")]
+    pub security: SecuritySettings,
 }
 
 /// Which family of components a cluster is made of.
@@ -296,6 +300,7 @@ impl Settings {
             node,
             rendering: RenderingSettings::default(),
             machine_config_server: MachineConfigServer::default(),
+            security: SecuritySettings::default(),
         };
         Self {
             cluster,

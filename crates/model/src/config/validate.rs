@@ -7,6 +7,7 @@ mod pki;
 mod ports;
 mod release;
 mod rendering;
+mod security;
 
 use super::document::{ControlPlaneDocument, Document};
 use super::findings::{Finding, fault};
@@ -90,6 +91,7 @@ impl Check<'_> {
         let rendering = self.rendering(spec.rendering.unwrap_or_default());
         let server = spec.machine_config_server.unwrap_or_default();
         let server = self.machine_config_server(server, control_plane.as_ref());
+        let security = self.security(spec.security.unwrap_or_default());
         Some(ClusterSettings {
             name: name?,
             profile: spec.profile.unwrap_or(defaults.profile),
@@ -103,6 +105,7 @@ impl Check<'_> {
             node: node?,
             rendering: rendering?,
             machine_config_server: server?,
+            security: security?,
         })
     }
 

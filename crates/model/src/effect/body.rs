@@ -29,6 +29,9 @@ pub enum Part {
     HashOf(TargetPath),
     /// When a token expires.
     ExpiryOf(TargetPath),
+    /// 256 bits for symmetric encryption that follow from a private key: what its file hashes to by
+    /// SHA-256, in base64.
+    SymmetricKeyOf(TargetPath),
 }
 
 impl Body {
@@ -65,7 +68,8 @@ impl Body {
             | Part::Base64Of(path)
             | Part::PublicKeyOf(path)
             | Part::HashOf(path)
-            | Part::ExpiryOf(path) => Some(path),
+            | Part::ExpiryOf(path)
+            | Part::SymmetricKeyOf(path) => Some(path),
         })
     }
 }
@@ -89,6 +93,7 @@ impl fmt::Debug for Part {
             Self::PublicKeyOf(path) => write!(f, "PublicKeyOf({path})"),
             Self::HashOf(path) => write!(f, "HashOf({path})"),
             Self::ExpiryOf(path) => write!(f, "ExpiryOf({path})"),
+            Self::SymmetricKeyOf(path) => write!(f, "SymmetricKeyOf({path})"),
         }
     }
 }

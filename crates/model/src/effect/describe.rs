@@ -246,6 +246,10 @@ fn compose_line(parts: &[Part]) -> String {
             let sum = shell::line(["sha256sum", path.as_str()]);
             format!("{sum} | cut -c 1-64 | tr -d '\\n'")
         }
+        Part::SymmetricKeyOf(path) => {
+            let sum = shell::line(["openssl", "dgst", "-sha256", "-binary", path.as_str()]);
+            format!("{sum} | base64 -w0")
+        }
         Part::ExpiryOf(path) => {
             let time = r"s/^(....)(..)(..)T(..)(..)(..)Z.*/\1-\2-\3T\4:\5:\6Z/";
             shell::line(["sed", "-E", time, path.as_str()])

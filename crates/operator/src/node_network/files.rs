@@ -1,6 +1,7 @@
 //! The folder of CNI configs.
 
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::conflist::{self, NAME};
@@ -36,14 +37,19 @@ pub(super) fn put(folder: &Path, text: &str) -> std::io::Result<Put> {
         return Ok(Put::Foreign(first));
     }
     let path = folder.join(NAME);
+    let private = std::fs::Permissions::from_mode(0o600);
     match std::fs::read_to_string(&path) {
-        Ok(found) if found == text => return Ok(Put::Same),
+        Ok(found) if found == text => {
+            std::fs::set_permissions(&path, private)?;
+            return Ok(Put::Same);
+        }
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let new = folder.join(format!(".{NAME}.new"));
     let mut file = std::fs::File::create(&new)?;
+    file.set_permissions(private)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&new, &path)?;
@@ -66,6 +72,8 @@ mod tests {
         assert_eq!(put(&folder, "a").unwrap(), Put::Same);
         assert_eq!(put(&folder, "b").unwrap(), Put::Written);
         assert_eq!(std::fs::read_to_string(folder.join(NAME)).unwrap(), "b");
+        let made = std::fs::metadata(folder.join(NAME)).unwrap();
+        assert_eq!(made.permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     }
 

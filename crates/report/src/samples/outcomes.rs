@@ -1,8 +1,9 @@
 //! What came of runs.
 
 use bootlace_model::view::{
-    CertificateView, CheckView, PkiView, RefusedView, RunStateView, RunSummary, RunsView,
-    StatusView, StepStateView, StepStatus, UndoView, VerifyView,
+    BenchmarkCheckView, BenchmarkResult, BenchmarkView, CertificateView, CheckView, PkiView,
+    RefusedView, RunStateView, RunSummary, RunsView, StatusView, StepStateView, StepStatus,
+    UndoView, VerifyView,
 };
 
 use super::{RUN, STEPS, fault};
@@ -102,6 +103,52 @@ pub(crate) fn verified_interrupted() -> VerifyView {
     last.because = "A step counts only once it is done and verified.".into();
     (last.ok, last.unfinished) = (false, true);
     view
+}
+
+/// What `verify --benchmark` says of a machine on which one thing was changed.
+pub(crate) fn judged() -> BenchmarkView {
+    let check = |number: &str, title: &str, result, found: &str| BenchmarkCheckView {
+        number: number.into(),
+        title: title.into(),
+        automated: true,
+        result,
+        found: found.into(),
+        remedy: None,
+        reason: None,
+    };
+    let mut checks = vec![
+        check(
+            "1.1.1",
+            "The API server's manifest has mode 0600",
+            BenchmarkResult::Pass,
+            "/etc/kubernetes/manifests/kube-apiserver-pod.yaml: mode 0600",
+        ),
+        check(
+            "1.1.12",
+            "etcd's data belongs to an account of etcd",
+            BenchmarkResult::Exception,
+            "/var/lib/etcd: owner 0:0",
+        ),
+        check(
+            "1.2.15",
+            "The API server serves no profiles",
+            BenchmarkResult::Fail,
+            "--profiling is true",
+        ),
+    ];
+    checks[1].reason = Some("etcd runs as root in a static pod".into());
+    checks[2].remedy = Some(
+        "in /etc/kubernetes/manifests/kube-apiserver-pod.yaml, set --profiling to false".into(),
+    );
+    BenchmarkView {
+        benchmark: "cis".into(),
+        version: "1.12".into(),
+        ok: false,
+        passed: 1,
+        failed: 1,
+        exceptions: 1,
+        checks,
+    }
 }
 
 pub(crate) fn undone() -> UndoView {

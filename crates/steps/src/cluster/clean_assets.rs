@@ -31,10 +31,17 @@ pub(crate) static STEP: LiveStep = LiveStep {
               verified result of all others. Nothing that it removes is kept for undo, since a \
               hidden copy would be exactly what it exists to prevent.",
         reads: &["ASSETS/"],
-        writes: &["ASSETS/auth/", "ASSETS/pointer/", "ASSETS/tls/"],
+        writes: &[
+            "ASSETS/auth/",
+            "ASSETS/pointer/",
+            "ASSETS/tls/",
+            "ASSETS/auth-bootstrap/",
+            "ASSETS/manifests/",
+        ],
         command: "\
 find ASSETS/tls -name '*.key' -delete
 rm -rf ASSETS/auth ASSETS/pointer
+rm -f ASSETS/manifests/bootstrap-token.yaml ASSETS/auth-bootstrap/manifests/bootstrap-token.yaml
 rm -rf ASSETS   # only with --clean, or if the assets came from a store",
         undo: UndoPolicy::ForwardOnly {
             why: "A copy kept for undo would be the very secret that the step exists to remove.",
@@ -75,12 +82,22 @@ fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
     })
 }
 
+/// Rendered files that hold a secret; a test compares them with what the renderers write.
+pub(crate) const RENDERED: [&str; 2] = [
+    "auth-bootstrap/manifests/bootstrap-token.yaml",
+    "manifests/bootstrap-token.yaml",
+];
+
 /// Lists every secret of the asset folder.
 fn secrets(settings: &Settings) -> impl Iterator<Item = TargetPath> {
     let plan = plan_for(settings, None);
     let keys = plan.certificates.into_iter().map(|planned| planned.key);
     let folders = ["auth", pointer::FOLDER].map(|folder| asset(settings, folder));
-    keys.chain([plan.service_accounts.key]).chain(folders)
+    let rendered = RENDERED.map(|file| asset(settings, file));
+    keys.chain([plan.service_accounts.key])
+        .chain(plan.encryption)
+        .chain(folders)
+        .chain(rendered)
 }
 
 fn expects(settings: &Settings) -> Vec<Expectation> {

@@ -1,7 +1,9 @@
 //! What the steps on a running machine have in common: who is asked, and what ends a wait.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
 use bootlace_model::config::{Profile, Settings};
 use bootlace_model::effect::{ApiObject, Given, GivenObject, Origin, UnitName};
 use bootlace_model::expect::{Access, ApiClaim, Claim, Expectation, Field};
@@ -11,6 +13,8 @@ use bootlace_model::probe::FileTree;
 use bootlace_model::step::PlanError;
 use bootlace_model::supervised;
 use bootlace_model::symptom::Symptom;
+
+use jiff::Timestamp;
 
 use crate::assets::machine;
 use crate::documents::{documents, is_manifest_name};
@@ -87,11 +91,25 @@ pub(crate) fn processes_fail() -> Symptom {
     }
 }
 
+/// Tells whether an object is a bootstrap token.
+pub(crate) fn is_token(object: &ApiObject) -> bool {
+    object.id.kind == "Secret" && object.content["type"] == "bootstrap.kubernetes.io/token"
+}
+
+/// Lets a bootstrap token end, unless it says itself when it ends.
+pub(crate) fn expire(token: &mut ApiObject, expires: Timestamp) {
+    const FIELD: &str = "expiration";
+    let is_set = |map: &str| !token.content[map][FIELD].is_null();
+    if !is_set("data") && !is_set("stringData") {
+        // Kubernetes reads whole seconds alone.
+        let expires = expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let encoded = base64::engine::general_purpose::STANDARD.encode(expires);
+        Arc::make_mut(&mut token.content)["data"][FIELD] = encoded.into();
+    }
+}
+
 /// Lists the objects that stay for as long as the cluster does: all but tokens, which end by themselves.
 pub(crate) fn lasting(objects: &[ApiObject]) -> Given {
-    let is_token = |object: &&ApiObject| {
-        object.id.kind == "Secret" && object.content["type"] == "bootstrap.kubernetes.io/token"
-    };
     let lasting = objects.iter().filter(|object| !is_token(object));
     let given = lasting.map(|object| GivenObject {
         id: object.id.clone(),

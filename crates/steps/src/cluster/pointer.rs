@@ -175,6 +175,7 @@ mod tests {
             Part::Base64Of(path) => format!("base64-of-{}", path.name()),
             Part::HashOf(path) => format!("hash-of-{}", path.name()),
             Part::ExpiryOf(path) => format!("expiry-of-{}", path.name()),
+            Part::SymmetricKeyOf(path) => format!("key-from-{}", path.name()),
             other @ Part::PublicKeyOf(_) => panic!("{other:?} has no place here"),
         });
         text.collect()

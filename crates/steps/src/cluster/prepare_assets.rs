@@ -13,6 +13,7 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::probe::Probe;
 use bootlace_model::step::{About, Decision, PlanError, Step, UndoPolicy};
 
+use super::encryption;
 use super::kubeconfig::KUBECONFIGS;
 use super::pki::{self, PlannedCertificate, plan_for};
 use super::pointer;
@@ -74,6 +75,8 @@ kubectl config --kubeconfig ASSETS/auth/admin.conf set-cluster NAME --embed-cert
 kubectl config --kubeconfig ASSETS/auth/admin.conf set-credentials kubernetes-admin --embed-certs \\
   --client-certificate ASSETS/tls/admin.crt --client-key ASSETS/tls/admin.key
 ln -sfn admin.conf ASSETS/auth/kubeconfig
+# the key that encrypts Secrets in etcd, for ASSETS/auth/encryption.yaml
+openssl dgst -sha256 -binary ASSETS/tls/encryption.key | base64
 (umask 077; printf %s.%s \"$(date -u -d '+24 hours' +%Y%m%dT%H%M%SZ)\" \"$(openssl rand -hex 32)\" \\
   > ASSETS/auth/worker.token)
 sha256sum ASSETS/auth/worker.token   # the hash for ASSETS/auth/tokens.yaml",
@@ -129,6 +132,11 @@ impl Step for PrepareAssets {
         effects.push(make_key(plan.service_accounts.key.clone(), &origin));
         let public = Body::Compose(vec![Part::PublicKeyOf(plan.service_accounts.key)]);
         effects.push(put(plan.service_accounts.public, public, 0o644, &origin));
+        if let Some(key) = plan.encryption {
+            let body = encryption::body(key.clone());
+            effects.push(make_key(key, &origin));
+            effects.push(put(encryption::place(settings), body, 0o600, &origin));
+        }
         for config in KUBECONFIGS {
             let (path, body) = (config.place(settings), config.body(settings));
             effects.push(put(path, body, 0o600, &origin));
@@ -156,6 +164,11 @@ impl Step for PrepareAssets {
         let pair = plan.service_accounts;
         expectations.push(key(pair.key));
         expectations.push(file(pair.public, None, 0o644, pair.purpose));
+        if let Some(path) = plan.encryption {
+            expectations.push(key(path));
+            let config = encryption::place(settings);
+            expectations.push(file(config, None, 0o600, encryption::PURPOSE));
+        }
         for config in KUBECONFIGS {
             let path = config.place(settings);
             expectations.push(file(path, None, 0o600, config.purpose));

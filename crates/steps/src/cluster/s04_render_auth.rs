@@ -23,8 +23,10 @@ pub(crate) static STEP: Stage = Stage {
               public `cluster-info` from which a joining machine learns whom to trust: without \
               them a second machine can reach the API and never becomes a node. kubeadm creates \
               the same objects at the end of `init`, under the same names; here they are files \
-              that can be read beforehand, beside the API server's authentication config, which \
-              lets strangers see its health and `cluster-info` and nothing else. A bootstrap \
+              that can be read beforehand, beside the API server's own configs: who may ask \
+              without logging in (for its health and `cluster-info`, and nothing else) and, with \
+              the security profile `cis`, what is written to the audit log and how many events are \
+              taken. A bootstrap \
               token is a secret, and a renderer that made one up would make another each time, \
               so it is rendered only if you put one into ASSETS/auth/bootstrap-token beforehand; \
               without it `kubeadm token create` makes one later, with the administrator's \
@@ -38,6 +40,7 @@ pub(crate) static STEP: Stage = Stage {
             "ASSETS/auth/bootstrap-token, if you bring one",
             "ASSETS/records/copy-manifests.json",
             "spec.controlPlane.endpoint",
+            "spec.security",
             "spec.rendering.images.auth",
         ],
         writes: &[
@@ -70,6 +73,18 @@ cp ASSETS/auth-bootstrap/manifests/* ASSETS/manifests/",
     expects,
 };
 
+/// What the API server does not start without, if the cluster is hardened.
+const HARDENING: [(&str, &str); 2] = [
+    (
+        "auth-bootstrap/audit-policy.yaml",
+        "It says what is written to the audit log.",
+    ),
+    (
+        "auth-bootstrap/admission.yaml",
+        "It keeps one client from filling etcd with events.",
+    ),
+];
+
 fn expects(settings: &Settings) -> Vec<Expectation> {
     let files: &[_] = match settings.cluster.profile {
         Profile::Kubernetes => &[
@@ -88,5 +103,7 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
         ],
         Profile::Openshift => &[],
     };
-    rendered(settings, RECORD, files)
+    let is_hardened = !files.is_empty() && settings.cluster.security.is_hardened();
+    let hardening = &HARDENING[..if is_hardened { HARDENING.len() } else { 0 }];
+    rendered(settings, RECORD, &[files, hardening].concat())
 }

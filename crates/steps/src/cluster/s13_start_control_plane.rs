@@ -20,11 +20,13 @@ use bootlace_model::symptom::{ContainersFail, Symptom};
 use serde_json::json;
 
 use self::files::{Turn, files};
-use super::live::{LOOPBACK, api, by, expect_placed, lasting, objects, only_kubernetes, unit};
+use super::live::{
+    self, LOOPBACK, api, by, expect_placed, is_token, lasting, objects, only_kubernetes, unit,
+};
 use crate::assets::{asset, machine};
 use crate::bundle::{self, Bundle};
 use crate::expectations::minutes;
-use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, RELEASE_IMAGES, RELEASE_MANIFESTS};
+use crate::facts::{BUNDLE, MANIFESTS, NODE_NAME, NOW, RELEASE_IMAGES, RELEASE_MANIFESTS};
 use crate::failures::{KNOWN, LASTING};
 use crate::live_step::LiveStep;
 use crate::machine_files::MACHINE_TREES;
@@ -79,6 +81,8 @@ pub(crate) static STEP: LiveStep = LiveStep {
             "/etc/kubernetes/scheduler.conf",
             "/etc/kubernetes/kubelet.conf",
             "/var/lib/etcd/",
+            "/var/log/kubernetes/audit/",
+            "/etc/sysctl.d/90-bootlace-kubelet.conf",
             "the objects of ASSETS/manifests/",
         ],
         command: "\
@@ -137,10 +141,14 @@ fn asks(settings: &Settings) -> Vec<Ask> {
     };
     let bundle = bundle::list_path(settings).map(|path| Probe::ReadFile { path, limit: LIMIT });
     let bundle = bundle.map(|probe| BUNDLE.from(probe));
-    [MANIFESTS.from(manifests), RELEASE_MANIFESTS.from(release)]
-        .into_iter()
-        .chain(bundle)
-        .collect()
+    [
+        MANIFESTS.from(manifests),
+        RELEASE_MANIFESTS.from(release),
+        NOW.from(Probe::Now),
+    ]
+    .into_iter()
+    .chain(bundle)
+    .collect()
 }
 
 fn checks(settings: &Settings) -> Vec<Check> {
@@ -194,7 +202,11 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
 /// Gives the API the objects of the asset folder.
 fn apply(settings: &Settings, facts: &Facts) -> Result<ApplyObjects, PlanError> {
     let folder = asset(settings, "manifests");
-    let objects = objects(&folder, &facts.get(&MANIFESTS)?)?;
+    let mut objects = objects(&folder, &facts.get(&MANIFESTS)?)?;
+    let expires = facts.get(&NOW)? + settings.cluster.security.bootstrap_token_validity;
+    for token in objects.iter_mut().filter(|object| is_token(object)) {
+        live::expire(token, expires);
+    }
     Ok(ApplyObjects {
         name: format!("objects of {folder}"),
         kubeconfig: machine(LOOPBACK),
@@ -247,6 +259,7 @@ fn products() -> Vec<Product> {
         "var/lib/etcd",
         "var/log/pods",
         "var/log/containers",
+        "var/log/kubernetes/audit",
         "var/lib/cni",
         "etc/cni/net.d/10-bootlace.conflist",
         "run/kubernetes",

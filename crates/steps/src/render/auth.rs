@@ -7,6 +7,7 @@ use bootlace_model::fault::Fault;
 use serde_json::{Value, json};
 
 use super::content::{AUTHORITY, RenderedFile};
+use super::hardening;
 use super::input::RenderInput;
 use super::objects::config_map;
 use crate::yaml;
@@ -27,6 +28,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
         RenderedFile::manifest("node-bootstrap-bindings.yaml", bindings::node_bootstrap()),
         RenderedFile::manifest("cluster-info.yaml", vec![cluster_info(input)]),
     ];
+    files.extend(hardening::files(input));
     if let Some(content) = &input.token {
         let secret = token::secret(input.settings, content)?;
         files.push(RenderedFile::manifest("bootstrap-token.yaml", vec![secret]).secret());

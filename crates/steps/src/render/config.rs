@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::content::RenderedFile;
 use super::input::{RenderInput, host_port};
-use super::kubelet;
 use super::objects::{NAMESPACE, config_map};
 use super::places::{ETCD_DATA, PKI};
+use super::{hardening, kubelet};
 use crate::yaml;
 
 /// Renders the objects and the files.
@@ -29,7 +29,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
     for (key, value) in words(input) {
         cluster["data"][key] = value.into();
     }
-    Ok(vec![
+    let mut files = vec![
         RenderedFile::manifest("bootlace-system.yaml", vec![namespace]),
         RenderedFile::manifest("cluster-config.yaml", vec![cluster]),
         RenderedFile::manifest("kubeadm-config.yaml", vec![kubeadm]),
@@ -37,7 +37,14 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
         RenderedFile::object("kubelet-config.yaml", kubelet::of_this_machine(settings)),
         RenderedFile::text("kubelet.env", kubelet::environment(settings, input.node()?)),
         RenderedFile::text("kubelet.service", kubelet::unit(settings)),
-    ])
+    ];
+    if settings.cluster.security.is_hardened() {
+        files.push(RenderedFile::text(
+            "kubelet-sysctl.conf",
+            hardening::SYSCTLS,
+        ));
+    }
+    Ok(files)
 }
 
 /// Returns what `kubeadm join` and kubeadm's other commands read of the cluster.

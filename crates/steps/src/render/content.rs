@@ -185,7 +185,10 @@ impl RenderedFile {
                     let encoded = base64::engine::general_purpose::STANDARD.encode(read(&path)?);
                     whole.extend(encoded.into_bytes());
                 }
-                Part::PublicKeyOf(path) | Part::HashOf(path) | Part::ExpiryOf(path) => {
+                Part::PublicKeyOf(path)
+                | Part::HashOf(path)
+                | Part::ExpiryOf(path)
+                | Part::SymmetricKeyOf(path) => {
                     let message = format!("no renderer needs what follows from {path}");
                     return Err(Fault::internal(message));
                 }

@@ -4,6 +4,7 @@ use bootlace_model::fault::Fault;
 use serde_json::{Map, json};
 
 use super::content::RenderedFile;
+use super::hardening;
 use super::input::{RenderInput, host_port};
 use super::objects::{NAMESPACE, config_map};
 use super::places::{ETCD_DATA, ETCD_PKI, pki};
@@ -61,7 +62,7 @@ fn flags(
         clients.push(for_clients.clone());
     }
     let etcd = |name: &str| pki(&format!("etcd/{name}"));
-    Ok(vec![
+    let mut flags = vec![
         ("name", node.into()),
         ("data-dir", ETCD_DATA.into()),
         ("listen-client-urls", clients.join(",")),
@@ -86,5 +87,7 @@ fn flags(
         ("feature-gates", "InitialCorruptCheck=true".into()),
         // The API server's caches are confirmed by these, and are read from only if they are fresh.
         ("watch-progress-notify-interval", "5s".into()),
-    ])
+    ];
+    flags.extend(hardening::of_etcd(input));
+    Ok(flags)
 }

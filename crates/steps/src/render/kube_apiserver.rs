@@ -4,16 +4,18 @@ use bootlace_model::fault::Fault;
 use serde_json::{Map, Value, json};
 
 use super::content::RenderedFile;
+use super::hardening;
 use super::input::{RenderInput, host_port};
-use super::places::{AUTHENTICATION, CONFIGS, PKI, pki};
+use super::places::{AUDIT_LOG, AUTHENTICATION, CONFIGS, PKI, pki};
 use super::pod::{Mount, Probes, StaticPod};
 
 /// The file of the pod.
 pub(super) const POD: &str = "kube-apiserver-pod.yaml";
 
-const MOUNTS: [Mount; 2] = [
+const MOUNTS: [Mount; 3] = [
     Mount::folder("configs", CONFIGS),
     Mount::folder("k8s-certs", PKI),
+    Mount::data("audit-log", AUDIT_LOG),
 ];
 
 /// Renders the pod that stays.
@@ -32,7 +34,11 @@ pub(super) fn pod(input: &RenderInput<'_>) -> Result<Value, Fault> {
         image: input.image("kube-apiserver")?,
         program: &["kube-apiserver"],
         flags: flags(input),
-        mounts: &MOUNTS,
+        mounts: if input.settings.cluster.security.is_hardened() {
+            &MOUNTS
+        } else {
+            &MOUNTS[..2]
+        },
         probes: Some(Probes {
             scheme: "HTTPS",
             host: input.advertised(),
@@ -54,7 +60,6 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
         ("secure-port", input.api_port().to_string()),
         ("allow-privileged", "true".into()),
         ("authorization-mode", "Node,RBAC".into()),
-        ("enable-admission-plugins", "NodeRestriction".into()),
         // It says for which paths nobody has to log in; --anonymous-auth must not be set beside it.
         ("authentication-config", AUTHENTICATION.into()),
         ("enable-bootstrap-token-auth", "true".into()),
@@ -98,5 +103,7 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
         ("requestheader-group-headers", "X-Remote-Group".into()),
         ("requestheader-username-headers", "X-Remote-User".into()),
     ]);
+    flags.extend(hardening::of_apiserver(input));
+    flags.extend(hardening::of_component(input));
     flags
 }

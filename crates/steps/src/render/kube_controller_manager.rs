@@ -4,6 +4,7 @@ use bootlace_model::fault::Fault;
 use serde_json::{Map, json};
 
 use super::content::RenderedFile;
+use super::hardening;
 use super::input::RenderInput;
 use super::places::{CONTROLLER_MANAGER_CONF, PKI, pki};
 use super::pod::{Mount, Probes, StaticPod};
@@ -38,7 +39,7 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
 fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
     let cluster = &input.settings.cluster;
     let kubeconfig = || CONTROLLER_MANAGER_CONF.to_owned();
-    vec![
+    let mut flags = vec![
         ("bind-address", "127.0.0.1".into()),
         ("secure-port", input.ports().controller_manager.to_string()),
         ("kubeconfig", kubeconfig()),
@@ -65,5 +66,7 @@ fn flags(input: &RenderInput<'_>) -> Vec<(&'static str, String)> {
         ("cluster-signing-cert-file", pki("ca.crt")),
         ("cluster-signing-key-file", pki("ca.key")),
         ("service-account-private-key-file", pki("sa.key")),
-    ]
+    ];
+    flags.extend(hardening::of_component(input));
+    flags
 }

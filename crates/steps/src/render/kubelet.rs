@@ -3,6 +3,7 @@
 use bootlace_model::config::Settings;
 use serde_json::{Value, json};
 
+use super::hardening;
 use super::places::pki;
 
 /// The static pods.
@@ -17,7 +18,7 @@ pub(super) fn cluster_dns(settings: &Settings) -> Vec<String> {
 /// Returns the configuration that all kubelets have in common.
 pub(super) fn common(settings: &Settings) -> Value {
     let (network, node) = (&settings.cluster.network, &settings.cluster.node);
-    json!({
+    let mut config = json!({
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         "authentication": {
@@ -38,14 +39,26 @@ pub(super) fn common(settings: &Settings) -> Value {
         "healthzPort": 10248,
         "rotateCertificates": true,
         "staticPodPath": STATIC_PODS,
-    })
+    });
+    if settings.cluster.security.is_hardened() {
+        hardening::of_kubelet(&mut config);
+        // It asks the cluster for its certificate, and the version operator approves that.
+        config["serverTLSBootstrap"] = true.into();
+    }
+    config
 }
 
 /// Returns the configuration of this machine's kubelet: its certificate is made beforehand.
 pub(super) fn of_this_machine(settings: &Settings) -> Value {
     let mut config = common(settings);
+    if let Some(config) = config.as_object_mut() {
+        config.remove("serverTLSBootstrap");
+    }
     config["tlsCertFile"] = pki("kubelet-serving.crt").into();
     config["tlsPrivateKeyFile"] = pki("kubelet-serving.key").into();
+    if settings.cluster.security.is_hardened() {
+        config["protectKernelDefaults"] = true.into();
+    }
     config
 }
 
@@ -68,7 +81,17 @@ pub(super) fn environment(settings: &Settings, node: &str) -> String {
 
 /// Returns the unit of this machine's kubelet.
 pub(super) fn unit(settings: &Settings) -> String {
-    unit_with(settings, "")
+    unit_with(settings, before(settings), "")
+}
+
+/// Returns what happens before this machine's kubelet starts.
+fn before(settings: &Settings) -> &'static str {
+    if settings.cluster.security.is_hardened() {
+        // At a boot systemd has done so already; here it is started on a machine that runs.
+        "ExecStartPre=/usr/lib/systemd/systemd-sysctl /etc/sysctl.d/90-bootlace-kubelet.conf\n"
+    } else {
+        ""
+    }
 }
 
 /// Returns the unit of a kubelet that joins: it asks for its certificate itself. It starts once
@@ -76,13 +99,14 @@ pub(super) fn unit(settings: &Settings) -> String {
 pub(super) fn unit_of_joining(settings: &Settings) -> String {
     unit_with(
         settings,
+        "",
         " --config=/var/lib/kubelet/config.yaml \\
   --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf \\
   --kubeconfig=/etc/kubernetes/kubelet.conf",
     )
 }
 
-fn unit_with(settings: &Settings, flags: &str) -> String {
+fn unit_with(settings: &Settings, before: &str, flags: &str) -> String {
     let program = &settings.cluster.node.kubelet;
     format!(
         "\
@@ -94,7 +118,7 @@ StartLimitIntervalSec=0
 
 [Service]
 EnvironmentFile=/etc/kubernetes/kubelet.env
-ExecStart={program}{flags} $KUBELET_ARGS
+{before}ExecStart={program}{flags} $KUBELET_ARGS
 Restart=always
 RestartSec=1
 

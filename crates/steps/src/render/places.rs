@@ -8,6 +8,14 @@ pub(super) const ETCD_PKI: &str = "/etc/kubernetes/pki/etcd";
 pub(super) const CONFIGS: &str = "/etc/kubernetes/configs";
 /// How the API server finds out who asks.
 pub(super) const AUTHENTICATION: &str = "/etc/kubernetes/configs/authentication.yaml";
+/// What the API server writes to its audit log.
+pub(super) const AUDIT_POLICY: &str = "/etc/kubernetes/configs/audit-policy.yaml";
+/// The configuration of admission plug-ins.
+pub(super) const ADMISSION: &str = "/etc/kubernetes/configs/admission.yaml";
+/// The key by which Secrets are encrypted in etcd.
+pub(super) const ENCRYPTION: &str = "/etc/kubernetes/configs/encryption.yaml";
+/// The folder of the audit log.
+pub(super) const AUDIT_LOG: &str = "/var/log/kubernetes/audit";
 /// The controller manager's kubeconfig.
 pub(super) const CONTROLLER_MANAGER_CONF: &str = "/etc/kubernetes/controller-manager.conf";
 /// The scheduler's kubeconfig.

@@ -17,6 +17,8 @@ fn as_processes() -> Settings {
 fn planned() -> Vec<Effect> {
     let mut facts = Facts::default();
     facts.set("manifests.all", Answer::Tree(tree::<&str>(&[])));
+    let now = Answer::Json("2026-01-01T00:00:00Z".into());
+    facts.set("start-control-plane.now", now);
     effects("start-control-plane", &as_processes(), &facts)
 }
 

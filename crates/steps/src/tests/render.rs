@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use bootlace_model::config::{CgroupDriver, Settings};
+use bootlace_model::config::{CgroupDriver, SecurityProfile, Settings};
 use bootlace_model::effect::Body;
 use serde_json::Value;
 
@@ -305,6 +305,7 @@ fn what_goes_to_the_machine_is_made_by_some_step() {
         "scheduler.conf",
         "kubelet.conf",
         "kubeconfig-loopback",
+        "encryption.yaml",
     ] {
         made.insert(format!("/opt/bootlace/auth/{name}"));
     }
@@ -365,4 +366,42 @@ fn machine_configs_of_the_user_s_reach_machines_of_their_role_alone() {
     assert!(of_pool(&with, "worker").contains("/etc/motd"));
     assert!(!of_pool(&with, "master").contains("/etc/motd"));
     assert_eq!(of_pool(&with, "master"), of_pool(&without, "master"));
+}
+
+/// A copy of a secret that `clean-assets` forgets stays for years.
+#[test]
+fn every_rendered_secret_is_cleaned_away() {
+    let mut secrets = BTreeSet::new();
+    each(|component, _, file| {
+        // Machine configs may hold secrets of the user's, but `serve --pools` reads them there.
+        if file.mode == 0o600 && component.name != "machine-config" {
+            let folder = component.output;
+            secrets.insert(format!("{folder}/{}", file.path));
+            let published = file.publish.folder();
+            let name = file.path.rsplit('/').next().unwrap();
+            secrets.extend(published.map(|folder| format!("{folder}/{name}")));
+        }
+    });
+    let cleaned = crate::cluster::clean_assets::RENDERED;
+    let cleaned: BTreeSet<String> = cleaned.map(ToOwned::to_owned).into();
+    assert_eq!(secrets, cleaned);
+}
+
+#[test]
+fn the_profile_compatible_changes_no_default_of_kubernetes() {
+    let mut settings = settings();
+    settings.cluster.security.profile = SecurityProfile::Compatible;
+    for component in Component::ALL {
+        let tree = rendered(component, &plain_input(&settings));
+        for word in [
+            "profiling",
+            "audit",
+            "encryption-provider",
+            "cipher",
+            "EventRateLimit",
+            "podPidsLimit",
+        ] {
+            assert!(!tree.contains(word), "{} says {word}", component.name);
+        }
+    }
 }

@@ -31,6 +31,10 @@ fn facts() -> Facts {
         facts.set(listed, Answer::Content(None));
     }
     let manifest = "{apiVersion: v1, kind: Secret, metadata: {name: a}}";
+    facts.set(
+        "start-control-plane.now",
+        Answer::Json("2026-01-01T00:00:00Z".into()),
+    );
     for name in ["manifests.all", "release.manifests", "add-ons"] {
         facts.set(name, Answer::Tree(tree(&[("a.yaml", manifest)])));
     }

@@ -83,10 +83,7 @@ fn cut_encoded<'a>(text: &'a str, found: &mut Vec<Segment<'a>>) {
 }
 
 fn decode(text: &str) -> Option<String> {
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(text)
-        .ok()?;
-    String::from_utf8(bytes)
+    String::from_utf8(decoded(text)?)
         .ok()
         .filter(|inner| inner.contains(BEGIN))
 }
@@ -96,6 +93,18 @@ pub(super) fn hex_digests(text: &str) -> impl Iterator<Item = &str> {
     let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
     text.split(move |c| !is_hex(c))
         .filter(|run| run.len() == 64)
+}
+
+/// Lists the runs of characters of base64.
+pub(super) fn base64_runs(text: &str) -> impl Iterator<Item = &str> {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    text.split(move |c| !is_base64(c))
+        .filter(|run| !run.is_empty())
+}
+
+/// Decodes base64.
+pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+    base64::engine::general_purpose::STANDARD.decode(text).ok()
 }
 
 #[cfg(test)]

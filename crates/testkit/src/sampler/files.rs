@@ -76,6 +76,7 @@ pub(super) const LAY_OUT: SampleStep = SampleStep {
             ask("sampler.accounts", accounts),
             ask("sampler.units", Probe::UnitFiles(units.collect())),
             ask("sampler.is-live", Probe::IsLive),
+            ask("sampler.now", Probe::Now),
             ask("sampler.known", Probe::Known(7.into())),
         ]
     },

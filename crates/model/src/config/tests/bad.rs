@@ -45,6 +45,14 @@ const DOCUMENTS: &[(&str, &str)] = &[
         "spec: {pki: {leafValidity: 365}}",
     ),
     ("misspelt profile", "spec:\n  profile: kubernets"),
+    (
+        "misspelt security profile",
+        "spec: {security: {profile: css}}",
+    ),
+    (
+        "bootstrap token that hardly ends",
+        "spec:\n  security:\n    bootstrapTokenValidity: 90d",
+    ),
     ("unknown profile", "spec:\n  profile: windows"),
     (
         "several type errors and an unknown key",

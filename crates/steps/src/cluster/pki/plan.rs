@@ -9,7 +9,7 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::pki::{CertificateRequest, Subject, Usage};
 
 use super::{Names, Row, Speaker, TABLE};
-use crate::assets::{asset, below};
+use crate::assets::{ENCRYPTION_KEY_FILE, asset, below};
 
 /// How long a certificate is valid at most that only the bootstrap needs: a run that is stopped for a
 /// week-end goes on.
@@ -50,6 +50,8 @@ pub struct PkiPlan {
     pub certificates: Vec<PlannedCertificate>,
     /// The pair of the service accounts.
     pub service_accounts: KeyPair,
+    /// The private key from which the key follows by which Secrets are encrypted in etcd.
+    pub encryption: Option<TargetPath>,
 }
 
 /// Plans the keys and certificates for a node's name.
@@ -68,6 +70,11 @@ pub(crate) fn plan_for(settings: &Settings, node: Option<&str>) -> PkiPlan {
     PkiPlan {
         certificates,
         service_accounts,
+        encryption: settings
+            .cluster
+            .security
+            .is_hardened()
+            .then(|| asset(settings, ENCRYPTION_KEY_FILE)),
     }
 }
 

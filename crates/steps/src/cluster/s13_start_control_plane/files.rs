@@ -80,16 +80,18 @@ pub(super) fn tree(tree: &FileTree) -> Result<Vec<Effect>, PlanError> {
 }
 
 /// What only a kubelet, or what runs on its nodes, reads.
-const OF_NODES: [&str; 5] = [
+const OF_NODES: [&str; 6] = [
     "auth/kubelet.conf",
     "config-bootstrap/kubelet-config.yaml",
+    "config-bootstrap/kubelet-sysctl.conf",
     "config-bootstrap/kubelet.env",
     "config-bootstrap/kubelet.service",
     "bootstrap-manifests/version-operator-pod.yaml",
 ];
 
 fn is_used(settings: &Settings, file: &MachineFile) -> bool {
-    settings.placement.is_kubelet() || !OF_NODES.contains(&file.asset)
+    (settings.placement.is_kubelet() || !OF_NODES.contains(&file.asset))
+        && (!file.hardening || settings.cluster.security.is_hardened())
 }
 
 /// Returns the files whose turn it is.

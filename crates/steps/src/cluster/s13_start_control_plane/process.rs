@@ -78,7 +78,12 @@ pub(super) fn supervised() -> Expectation {
 
 fn supervise(folders: &[String]) -> Effect {
     let programs = folders.iter().flat_map(|folder| ["--programs", folder]);
-    let products = ["var/lib/etcd", supervised::LOGS, supervised::FOLDER];
+    let products = [
+        "var/lib/etcd",
+        "var/log/kubernetes/audit",
+        supervised::LOGS,
+        supervised::FOLDER,
+    ];
     Effect::RunCommand(RunCommand {
         name: "the supervisor of the control plane's processes".into(),
         argv: words(programs),

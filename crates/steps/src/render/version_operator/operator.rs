@@ -101,8 +101,12 @@ fn pod_spec(input: &RenderInput<'_>) -> Result<Value, Fault> {
         "containers": [container],
         "dnsPolicy": "Default",
         "hostNetwork": true,
-        // The release lies on the machine that began, and on no other.
-        "nodeSelector": {"kubernetes.io/hostname": input.node()?},
+        // The release lies on the machine that began, and on no other. A kubelet may give its node any
+        // name in the first label, and would run a pod with all rights; it may not set the second.
+        "nodeSelector": {
+            "kubernetes.io/hostname": input.node()?,
+            "node-role.kubernetes.io/control-plane": "",
+        },
         "priorityClassName": "system-cluster-critical",
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "serviceAccountName": NAME,
