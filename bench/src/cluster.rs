@@ -24,7 +24,7 @@ const KUBEADM_TUNED: &str = "kubeadm with our settings";
 /// What was seen of several rounds: of each contestant, in the order of [`Contestant::ALL`].
 #[derive(Default)]
 struct Runs {
-    seen: [Vec<Seen>; 3],
+    seen: [Vec<Seen>; 4],
     /// The time in which our runs waited for nothing but themselves.
     own: Vec<f64>,
 }
@@ -44,6 +44,7 @@ impl Runs {
     fn peer(&self, who: Contestant, figure: fn(&Seen) -> f64) -> Peer {
         let (id, name) = match who {
             Contestant::KubeadmTuned => ("kubeadm-tuned", KUBEADM_TUNED),
+            Contestant::Compatible => ("compatible", "profile `compatible`"),
             _ => ("kubeadm", KUBEADM),
         };
         let ours = self.of(Contestant::Bootlace, figure);
@@ -122,6 +123,18 @@ fn rows(runs: &Runs) -> Vec<Row> {
         beside(silence, |seen| seen.silence, 2.4, 2.3).note(format!(
             "Asked every {pause} ms. bootlace hands over in this time; kubeadm has nothing to hand over."
         )),
+        hardened(
+            runs,
+            "cluster.hardened-ready",
+            "start until the node is Ready, security profile `cis`",
+            |seen| seen.ready,
+        ),
+        hardened(
+            runs,
+            "cluster.hardened-answers",
+            "start until an app answers, security profile `cis`",
+            |seen| seen.answers,
+        ),
         processor(runs),
         Row::new(
             "cluster.own-time",
@@ -132,6 +145,13 @@ fn rows(runs: &Runs) -> Vec<Row> {
         .note("From the journal: deciding, writing and syncing. The rest is waiting for Kubernetes.")
         .within(Bound::AtMost(230.0)),
     ]
+}
+
+/// What the security profile costs, beside the same cluster without it.
+fn hardened(runs: &Runs, id: &str, what: &str, figure: fn(&Seen) -> f64) -> Row {
+    let peer = runs.peer(Contestant::Compatible, figure);
+    runs.row(id, what, "s", figure)
+        .beside(peer.within(Bound::AtMost(1.1)))
 }
 
 fn processor(runs: &Runs) -> Row {

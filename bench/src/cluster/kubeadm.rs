@@ -28,7 +28,7 @@ pub(super) fn files(who: Contestant, name: &str, address: Ipv4Addr, version: &st
     let file = |path: &str, text: &str| (path.to_owned(), filled(text));
     let config = "/etc/bench/kubeadm.yaml";
     match who {
-        Contestant::Bootlace => vec![],
+        Contestant::Bootlace | Contestant::Compatible => vec![],
         Contestant::Kubeadm => vec![
             file(config, include_str!("../../kubeadm/as-shipped.yaml")),
             file(SCRIPT, include_str!("../../kubeadm/as-shipped.sh")),

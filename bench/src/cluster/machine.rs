@@ -19,6 +19,9 @@ const RUNS: Duration = Duration::from_mins(6);
 const WATCHER: &str = "/usr/local/bin/bootlace-bench";
 /// Where the machine sees the images under the names that kubeadm wants.
 const IMAGES: &str = "/opt/kubeadm-images.tar";
+/// The config of a cluster of ours, and what goes over it for one without hardening.
+const CLUSTER: &str = "/etc/bootlace/cluster.yaml";
+const COMPATIBLE: &str = "/etc/bench/compatible.yaml";
 const SAMPLE: &str = include_str!("../../../dist/add-ons/sample/10-web.yaml");
 
 /// Who brings the cluster up.
@@ -29,11 +32,23 @@ pub(super) enum Contestant {
     Kubeadm,
     /// With the settings that ours has.
     KubeadmTuned,
+    /// Ours without hardening, which is what kubeadm makes.
+    Compatible,
 }
 
 impl Contestant {
     /// Every contestant.
-    pub(super) const ALL: [Self; 3] = [Self::Bootlace, Self::Kubeadm, Self::KubeadmTuned];
+    pub(super) const ALL: [Self; 4] = [
+        Self::Bootlace,
+        Self::Kubeadm,
+        Self::KubeadmTuned,
+        Self::Compatible,
+    ];
+
+    /// Tells whether bootlace brings the cluster up.
+    fn is_ours(self) -> bool {
+        matches!(self, Self::Bootlace | Self::Compatible)
+    }
 }
 
 /// The same network for all, on disk before any of them begins.
@@ -63,10 +78,11 @@ pub(super) fn run(
 fn measure(who: Contestant, machine: &Machine) -> Result<(Seen, String), Failure> {
     machine.boot()?;
     machine.wait_booted(BOOTS)?;
-    let ready = match who {
-        Contestant::Bootlace => "ctr version".to_owned(),
+    let ready = if who.is_ours() {
+        "ctr version".to_owned()
+    } else {
         // All have their images when they begin.
-        _ => format!("ctr -n k8s.io images import {IMAGES}"),
+        format!("ctr -n k8s.io images import {IMAGES}")
     };
     let call = |words: &[&str]| -> Result<String, Failure> {
         let finished = machine.run(words, RUNS)?;
@@ -83,6 +99,12 @@ fn measure(who: Contestant, machine: &Machine) -> Result<(Seen, String), Failure
     ])?;
     let (kubeconfig, words): (&str, &[&str]) = match who {
         Contestant::Bootlace => ("/etc/kubernetes/admin.conf", &[BOOTLACE, "run", "cluster"]),
+        Contestant::Compatible => (
+            "/etc/kubernetes/admin.conf",
+            &[
+                BOOTLACE, "run", "cluster", "--config", CLUSTER, "--config", COMPATIBLE,
+            ],
+        ),
         // The other admin.conf is refused until kubeadm has given it its role.
         _ => (
             "/etc/kubernetes/super-admin.conf",
@@ -132,7 +154,11 @@ fn spec(who: Contestant, lab: &Lab) -> Result<MachineSpec, Failure> {
         });
     };
     file("/etc/cni/net.d/10-bench.conflist", NETWORK);
-    if who != Contestant::Bootlace {
+    file(
+        COMPATIBLE,
+        "apiVersion: bootlace.dev/v1alpha1\nkind: Cluster\nspec: {security: {profile: compatible}}\n",
+    );
+    if !who.is_ours() {
         for (path, text) in kubeadm::files(who, NAME, ADDRESS, &lab.programs.kubernetes_version) {
             file(&path, &text);
         }
