@@ -15,6 +15,7 @@ mod program;
 mod render;
 mod samples;
 mod scripts;
+mod security;
 mod serve;
 mod streams;
 mod swapped;
