@@ -54,9 +54,17 @@ impl<'a> Folders<'a> {
         Ok(dir)
     }
 
-    /// Opens the folder that holds a path; none if it is absent. The root is held by nothing.
+    /// Opens the folder that holds a path; none if it is absent, or if something else is in its place.
+    /// The root is held by nothing.
     pub(crate) fn holding(&self, path: &TargetPath) -> HostResult<Option<Arc<dyn Dir>>> {
-        path.parent().map_or(Ok(None), |parent| self.open(&parent))
+        match path.parent().map(|parent| self.open(&parent)) {
+            None => Ok(None),
+            // Nothing is below a file.
+            Some(Err(HostError::Io { error, .. })) if error.kind() == ErrorKind::NotADirectory => {
+                Ok(None)
+            }
+            Some(opened) => opened,
+        }
     }
 
     /// Returns the links between units, which are looked at once.

@@ -278,21 +278,7 @@ impl<'a> Surveyor<'a> {
         if let Some(known) = self.seen.get(path) {
             return Ok(known.clone());
         }
-        let above = path
-            .parent()
-            .filter(|above| *above != TargetPath::root())
-            .and_then(|above| self.seen.get(&above));
-        // What is no folder cannot be opened as one, and nothing is in what is absent.
-        let is_below = !matches!(
-            above,
-            Some(None | Some(Seen::File { .. } | Seen::Special { .. } | Seen::Other { .. }))
-        );
-        let holding = if is_below {
-            self.folders.holding(path)?
-        } else {
-            None
-        };
-        let seen = match holding {
+        let seen = match self.folders.holding(path)? {
             None => None,
             Some(dir) => dir.stat(path.name())?.map(seen),
         };

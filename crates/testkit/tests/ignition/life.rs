@@ -1,5 +1,6 @@
 //! A config from its plan to its end.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use bootlace_model::fault::FaultKind;
@@ -83,6 +84,27 @@ fn what_somebody_edited_since_is_seen_and_left_alone() {
     assert_eq!(left, ["/etc/motd"]);
     assert_eq!(root.read("/etc/motd"), "mine\n");
     assert_eq!(root.read("/etc/issue"), "issue\n");
+}
+
+#[test]
+fn a_folder_that_somebody_replaced_by_a_file_is_seen_and_left_alone() {
+    let root = Root::new();
+    let config = r#"{"ignition": {"version": "3.4.0"}, "storage": {"files": [
+        {"path": "/srv/folder/file", "contents": {"source": "data:,x"}}]}}"#;
+    root.apply(config).unwrap();
+    fs::remove_dir_all(root.at("/srv/folder")).unwrap();
+    root.put("/srv/folder", "mine\n");
+    let view = root.verify(config).unwrap();
+    assert!(!view.ok);
+    let named = view.checks.iter().filter(|check| !check.ok);
+    assert!(
+        named
+            .clone()
+            .any(|check| check.what.contains("/srv/folder/file")),
+        "{view:?}"
+    );
+    root.undo().unwrap();
+    assert_eq!(root.read("/srv/folder"), "mine\n");
 }
 
 #[test]
