@@ -65,7 +65,7 @@ impl Step for ManyFiles {
             .map(Decision::Do)
     }
 
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         let path = TargetPath::new("/many");
         let claim = path.map(|path| Claim::Directory { path });
         claim

@@ -1,6 +1,7 @@
 //! `explain`: what steps are for; needs no world.
 
 use bootlace_model::expect::CheckedBy;
+use bootlace_model::fact::Facts;
 use bootlace_model::failure::KnownFailure;
 use bootlace_model::fault::Fault;
 use bootlace_model::step::{Step, UndoPolicy};
@@ -46,17 +47,17 @@ impl Engine<'_> {
     pub(crate) fn explained(&self, step: &dyn Step) -> ExplainedStep {
         let about = step.about();
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let expects =
-            step.expects(self.settings)
-                .into_iter()
-                .map(|expectation| ExplainedExpectation {
-                    what: expectation.claim.what(),
-                    within_seconds: expectation.within.as_secs(),
-                    because: expectation.because.into(),
-                    until: expectation.until.map(ToOwned::to_owned),
-                    unless: expectation.symptoms.iter().map(Symptom::what).collect(),
-                    verify_only: expectation.checked_by == CheckedBy::Verify,
-                });
+        let expects = step
+            .expects(self.settings, &Facts::default())
+            .into_iter()
+            .map(|expectation| ExplainedExpectation {
+                what: expectation.claim.what(),
+                within_seconds: expectation.within.as_secs(),
+                because: expectation.because.into(),
+                until: expectation.until.map(ToOwned::to_owned),
+                unless: expectation.symptoms.iter().map(Symptom::what).collect(),
+                verify_only: expectation.checked_by == CheckedBy::Verify,
+            });
         let checks = step.checks(self.settings).into_iter();
         let checks = checks.map(|check| ExplainedCheck {
             name: check.name,

@@ -1,6 +1,5 @@
 //! `plan`: what a run would do, found out without touching anything.
 
-use std::io::ErrorKind;
 use std::ops::Range;
 
 use bootlace_model::effect::Effect;
@@ -15,7 +14,6 @@ use crate::Engine;
 use crate::answers::Foreseen;
 use crate::assess::{Past, assess};
 use crate::folders::Folders;
-use crate::port::HostError;
 use crate::store::Store;
 
 impl Engine<'_> {
@@ -70,10 +68,7 @@ impl Engine<'_> {
         detail: Detail,
     ) -> Result<Vec<PlannedStep>, Fault> {
         let mut foreseen = Foreseen::default();
-        let mut facts = Facts::default();
-        for (name, value) in &state.facts {
-            facts.set(name.clone(), Answer::Json(value.clone()));
-        }
+        let mut facts = state.known();
         let mut steps = Vec::new();
         for (position, step) in self.sequence.steps.iter().enumerate() {
             let planned = self.plan_step(*step, state, &mut facts, &mut foreseen, detail);
@@ -205,12 +200,9 @@ fn shown(
     let puts = matches!(effect, Effect::PutFile(_) | Effect::MakeLink(_));
     let replaces = match effect.path().filter(|_| puts) {
         None => false,
-        Some(path) => match folders.holding(path) {
-            Ok(None) => false,
-            Ok(Some(dir)) => dir.stat(path.name())?.is_some(),
-            // A file is where an earlier effect makes the folder.
-            Err(HostError::Io { error, .. }) if error.kind() == ErrorKind::NotADirectory => false,
-            Err(error) => return Err(error.into()),
+        Some(path) => match folders.holding(path)? {
+            None => false,
+            Some(dir) => dir.stat(path.name())?.is_some(),
         },
     };
     let changes = replaces || matches!(effect, Effect::DropPath(_) | Effect::AppendFile(_));

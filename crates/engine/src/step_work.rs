@@ -197,12 +197,7 @@ impl<'a> StepWork<'a> {
 
     /// Collects what earlier steps yielded and what this step asks itself.
     fn facts(&self) -> Result<bootlace_model::fact::Facts, Fault> {
-        let mut facts = bootlace_model::fact::Facts::default();
-        self.run.journal.with_state(|state| {
-            for (name, value) in &state.facts {
-                facts.set(name.clone(), Answer::Json(value.clone()));
-            }
-        });
+        let mut facts = self.run.journal.with_state(RunState::known);
         for ask in self.step.asks(self.engine.settings) {
             facts.set(ask.fact, answers::answer(self.host(), &ask.probe)?);
         }
@@ -216,7 +211,8 @@ impl<'a> StepWork<'a> {
             if self.rest_open {
                 return self.decide_rest();
             }
-            let expected = self.step.expects(self.engine.settings).into_iter();
+            let known = self.run.journal.with_state(RunState::known);
+            let expected = self.step.expects(self.engine.settings, &known).into_iter();
             let left = expected.filter(|it| it.checked_by == CheckedBy::Run);
             let left = left.collect();
             self.phase = Phase::Verify {

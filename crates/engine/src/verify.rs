@@ -91,7 +91,7 @@ impl Engine<'_> {
         silent: &mut Silent,
     ) -> Result<Vec<CheckView>, Fault> {
         let mut checks = Vec::new();
-        for expectation in step.expects(self.settings) {
+        for expectation in step.expects(self.settings, &state.known()) {
             let until = expectation.until.map(|until| self.sequence.id(until));
             // A step that was cut off may have ended it already.
             let is_over = |until: &StepId| state.stands(until) || state.touched.contains(until);

@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::effect::EffectKind;
+use crate::fact::Facts;
 use crate::fault::Fault;
 use crate::ids::{BootId, RunId, StepId};
+use crate::probe::Answer;
 use crate::record::{Before, EffectRecord, Line, Outcome, Record};
 use crate::step::Choice;
 use crate::view::StepStateView;
@@ -125,6 +127,15 @@ pub struct IllegalRecord {
 }
 
 impl RunState {
+    /// Returns what steps yielded so far.
+    pub fn known(&self) -> Facts {
+        let mut known = Facts::default();
+        for (name, value) in &self.facts {
+            known.set(name.clone(), Answer::Json(value.clone()));
+        }
+        known
+    }
+
     /// Takes one line in, or says why it cannot follow.
     pub fn apply(&mut self, line: Line) -> Result<(), IllegalRecord> {
         let (seq, at) = (line.seq, line.at);

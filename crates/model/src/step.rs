@@ -131,7 +131,9 @@ pub trait Step: Sync {
         Ok(Decision::Do(vec![]))
     }
     /// Lists what must hold afterwards; at least one would fail if the step had done nothing.
-    fn expects(&self, settings: &Settings) -> Vec<Expectation>;
+    ///
+    /// A step that is only explained has no facts yet, and expects what the settings alone say.
+    fn expects(&self, settings: &Settings, facts: &Facts) -> Vec<Expectation>;
 }
 
 /// A named order of steps; the order is written here and nowhere else.

@@ -80,7 +80,7 @@ impl Step for LiveStep {
         (self.plan)(settings, facts)
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
+    fn expects(&self, settings: &Settings, _: &Facts) -> Vec<Expectation> {
         (self.expects)(settings)
     }
 }

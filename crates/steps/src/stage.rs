@@ -161,7 +161,7 @@ impl Step for Stage {
         self.take(&work, &self.input(settings, facts)?, facts)
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
+    fn expects(&self, settings: &Settings, _: &Facts) -> Vec<Expectation> {
         (self.expects)(settings)
     }
 }

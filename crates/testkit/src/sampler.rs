@@ -123,7 +123,7 @@ mod tests {
         let claims: BTreeSet<&str> = SEQUENCE
             .steps
             .iter()
-            .flat_map(|step| step.expects(&settings))
+            .flat_map(|step| step.expects(&settings, &Facts::default()))
             .map(|expectation| match expectation.claim {
                 Claim::File { .. } => "file",
                 Claim::Directory { .. } => "directory",

@@ -99,7 +99,7 @@ impl Step for Starts {
         ]))
     }
 
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         vec![Expectation::now(there("/running"), "It was started.")]
     }
 }
@@ -128,7 +128,7 @@ impl Step for Gate {
         Ok(Decision::Skip { reason })
     }
 
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         vec![]
     }
 }

@@ -91,7 +91,7 @@ impl Step for SetUnits {
         ))
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
+    fn expects(&self, settings: &Settings, _: &Facts) -> Vec<Expectation> {
         let set = wishes(settings)
             .into_iter()
             .filter(|(_, state)| *state != UnitState::Disabled);

@@ -6,6 +6,7 @@ use bootlace_engine::port::{Host, Stat};
 use bootlace_engine::{Engine, RunReport};
 use bootlace_model::config::Settings;
 use bootlace_model::expect::{Claim, Expectation};
+use bootlace_model::fact::Facts;
 use bootlace_model::fault::Fault;
 use bootlace_model::path::TargetPath;
 use bootlace_model::record::Outcome;
@@ -181,7 +182,7 @@ fn files(engine: &Engine<'_>, folder: &Path) -> Result<Vec<AssetView>, Fault> {
     let (host, settings) = (engine.host, engine.settings);
     let steps = engine.sequence.steps.iter();
     let steps = steps.filter(|step| step.name() == MAKES.1);
-    let expectations = steps.flat_map(|step| step.expects(settings));
+    let expectations = steps.flat_map(|step| step.expects(settings, &Facts::default()));
     let mut files: Vec<AssetView> = Vec::new();
     for Expectation { claim, because, .. } in expectations {
         let Some(path) = claim.path() else { continue };

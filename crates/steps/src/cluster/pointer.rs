@@ -161,6 +161,8 @@ mod tests {
     use bootlace_model::config::Endpoint;
     use serde_json::{Value, json};
 
+    use bootlace_model::fact::Facts;
+
     use super::*;
     use crate::tests::settings;
 
@@ -210,7 +212,7 @@ mod tests {
     #[test]
     fn roles_are_the_pools_that_are_rendered_and_files_are_those_that_are_made() {
         let paths = |step: &str| -> Vec<TargetPath> {
-            let expectations = crate::tests::step(step).expects(&settings());
+            let expectations = crate::tests::step(step).expects(&settings(), &Facts::default());
             let claims = expectations.into_iter().map(|it| it.claim);
             let paths = claims.filter_map(|claim| claim.path().cloned());
             paths.collect()

@@ -153,7 +153,7 @@ impl Step for PrepareAssets {
         Ok(Decision::Do(effects))
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
+    fn expects(&self, settings: &Settings, _: &Facts) -> Vec<Expectation> {
         let node = settings.cluster.control_plane.node_name.as_deref();
         let plan = plan_for(settings, node);
         let mut expectations = Vec::new();

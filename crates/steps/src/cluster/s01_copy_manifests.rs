@@ -96,7 +96,7 @@ impl Step for CopyManifests {
         Ok(Decision::Do(effects))
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
+    fn expects(&self, settings: &Settings, _: &Facts) -> Vec<Expectation> {
         let folder = Claim::Directory {
             path: asset(settings, "manifests"),
         };

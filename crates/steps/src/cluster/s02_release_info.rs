@@ -101,7 +101,7 @@ impl Step for ReleaseInfo {
         })]))
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
+    fn expects(&self, settings: &Settings, _: &Facts) -> Vec<Expectation> {
         // Only built-in names are known without looking into a payload.
         let known = match &settings.cluster.release {
             ReleaseSource::BuiltIn => built_in(settings).and_then(|it| super::record(&it)).ok(),

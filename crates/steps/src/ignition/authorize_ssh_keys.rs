@@ -191,7 +191,7 @@ fn may_write(folder: Option<&Seen>, user: Owner) -> bool {
     user.uid == 0 || mode & needed == needed
 }
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
+fn expects(settings: &Settings, _: &Facts) -> Vec<Expectation> {
     // Where a home lies is known only on the target, unless the config says it.
     let known = with_keys(settings).filter_map(|user| {
         let home = user.home_dir.as_ref().filter(|home| !home.is_empty())?;

@@ -114,7 +114,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     Ok(Decision::Do(effects))
 }
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
+fn expects(settings: &Settings, _: &Facts) -> Vec<Expectation> {
     let wishes = wishes(settings);
     let because = "Files of the config may belong to them, and people log in as them.";
     let claim = |is_group, name: &String, exists| {

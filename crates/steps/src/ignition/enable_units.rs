@@ -213,7 +213,7 @@ fn reload(origin: &Origin) -> Effect {
     })
 }
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
+fn expects(settings: &Settings, _: &Facts) -> Vec<Expectation> {
     let mut units = wishes(settings).units.iter();
     if !units.any(|unit| unit.enabled == Some(true)) {
         return vec![];

@@ -86,7 +86,7 @@ fn plan(settings: &Settings, _: &Facts) -> Result<Decision, PlanError> {
     Ok(Decision::Do(effects.collect::<Result<_, PlanError>>()?))
 }
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
+fn expects(settings: &Settings, _: &Facts) -> Vec<Expectation> {
     let Some(config) = &settings.ignition else {
         return vec![];
     };

@@ -15,7 +15,7 @@ pub(super) struct IgnitionStep {
     pub(super) yields: fn(&Settings) -> Vec<Ask>,
     pub(super) checks: fn(&Settings) -> Vec<Check>,
     pub(super) plan: fn(&Settings, &Facts) -> Result<Decision, PlanError>,
-    pub(super) expects: fn(&Settings) -> Vec<Expectation>,
+    pub(super) expects: fn(&Settings, &Facts) -> Vec<Expectation>,
 }
 
 /// Yields nothing.
@@ -57,7 +57,7 @@ impl Step for IgnitionStep {
         (self.plan)(settings, facts)
     }
 
-    fn expects(&self, settings: &Settings) -> Vec<Expectation> {
-        (self.expects)(settings)
+    fn expects(&self, settings: &Settings, facts: &Facts) -> Vec<Expectation> {
+        (self.expects)(settings, facts)
     }
 }

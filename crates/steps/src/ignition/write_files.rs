@@ -10,6 +10,7 @@ use bootlace_model::path::TargetPath;
 use bootlace_model::probe::Probe;
 use bootlace_model::provision::{File, Holds, Provision};
 use bootlace_model::step::{About, Decision, PlanError, UndoPolicy};
+use bootlace_model::survey::Survey;
 
 use super::facts::{ACCOUNTS, TARGET, UNIT_PLACES};
 use super::step::{IgnitionStep, checks_nothing};
@@ -60,9 +61,8 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     Ok(Decision::Do(effects))
 }
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
-    let wishes = wishes(settings);
-    let claims = claims(wishes);
+fn expects(settings: &Settings, facts: &Facts) -> Vec<Expectation> {
+    let claims = claims(wishes(settings), facts.get(&TARGET).ok().as_ref());
     if claims.is_empty() {
         return vec![];
     }
@@ -74,14 +74,24 @@ fn expects(settings: &Settings) -> Vec<Expectation> {
     vec![Expectation::now(Claim::All { what, claims }, because)]
 }
 
-fn claims(wishes: &Provision) -> Vec<Claim> {
-    let replaced = replaced(wishes);
-    // What lies below may lie elsewhere by now: the way to it was followed before it was replaced.
+/// Lists what must be where; before the target was looked at, by the names in the config.
+fn claims(wishes: &Provision, target: Option<&Survey>) -> Vec<Claim> {
+    // The way to an entry was followed before entries replaced links on it, so its name may lead
+    // elsewhere by now. What it leads to is where the entry was put.
+    let real = |text: &str| {
+        let path = TargetPath::new(text).ok()?;
+        let real = target.map(|target| target.real(&path).clone());
+        Some(real.unwrap_or(path))
+    };
+    // A hard link comes last, and overwrites a folder with what other entries put into it.
+    let links = wishes.links.iter();
+    let links = links.filter(|link| link.hard && link.entry.overwrite);
+    let links: HashSet<TargetPath> = links.filter_map(|link| real(&link.entry.path)).collect();
     let stays = |path: &TargetPath| {
         let mut above = std::iter::successors(path.parent(), TargetPath::parent);
-        replaced.is_empty() || !above.any(|above| replaced.contains(above.as_str()))
+        links.is_empty() || !above.any(|above| links.contains(&above))
     };
-    let path = |text: &str| TargetPath::new(text).ok().filter(stays);
+    let path = |text: &str| real(text).filter(stays);
     let directories = wishes.directories.iter();
     let directories = directories.filter_map(|it| {
         Some(Claim::Directory {
@@ -98,16 +108,6 @@ fn claims(wishes: &Provision) -> Vec<Claim> {
     });
     // A link that was there may say the same in other words, so links are left to drift detection.
     directories.chain(files).collect()
-}
-
-/// Lists the paths at which something else is put, whatever is there.
-fn replaced(wishes: &Provision) -> HashSet<&str> {
-    let directories = wishes.directories.iter().map(|it| &it.entry);
-    let files = wishes.files.iter().map(|it| &it.entry);
-    let links = wishes.links.iter().map(|it| &it.entry);
-    let entries = directories.chain(files).chain(links);
-    let replaced = entries.filter(|entry| entry.overwrite);
-    replaced.map(|entry| entry.path.as_str()).collect()
 }
 
 /// Returns what a file must hold, if the config says all of it and nothing is added later.

@@ -269,7 +269,7 @@ fn removal(path: &TargetPath, origin: &Origin) -> Effect {
     })
 }
 
-fn expects(settings: &Settings) -> Vec<Expectation> {
+fn expects(settings: &Settings, _: &Facts) -> Vec<Expectation> {
     let mut claims = Vec::new();
     for unit in &wishes(settings).units {
         for dropin in &unit.dropins {

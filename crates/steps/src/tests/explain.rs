@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bootlace_model::config::{Profile, Settings};
+use bootlace_model::fact::Facts;
 use bootlace_model::step::{Step, UndoPolicy};
 
 use super::settings;
@@ -56,7 +57,7 @@ fn told(step: &dyn Step, settings: &Settings) -> String {
 
 fn expected(step: &dyn Step, settings: &Settings) -> String {
     let mut text = String::new();
-    for expectation in step.expects(settings) {
+    for expectation in step.expects(settings, &Facts::default()) {
         let seconds = expectation.within.as_secs();
         let within = (seconds > 0).then(|| format!(", within {seconds} s"));
         let until = expectation.until.map(|step| format!(", until {step}"));

@@ -51,7 +51,7 @@ fn everything_is_made_after_what_it_is_made_from() {
 fn every_key_and_certificate_that_is_made_is_expected() {
     let mut settings = settings();
     settings.cluster.control_plane.node_name = Some("node-1".into());
-    let expectations = step(NAME).expects(&settings);
+    let expectations = step(NAME).expects(&settings, &Facts::default());
     for effect in effects(NAME, &settings, &Facts::default()) {
         let expected = |claim: &Claim| match (&effect, claim) {
             (Effect::MakeKey(make), Claim::Key { path }) => *path == make.path,
@@ -106,7 +106,7 @@ fn secrets_are_private() {
 
 #[test]
 fn a_name_that_is_not_known_yet_is_not_guessed() {
-    let expectations = step(NAME).expects(&settings());
+    let expectations = step(NAME).expects(&settings(), &Facts::default());
     let certificates: Vec<_> = expectations
         .iter()
         .filter_map(|expectation| match &expectation.claim {
@@ -139,7 +139,7 @@ fn the_node_is_called_as_the_config_says_or_as_the_machine_does() {
         pointer: "/name".into(),
     };
     assert_eq!((yields[0].fact, &yields[0].probe), ("node.name", &read));
-    let expected = step(NAME).expects(&settings);
+    let expected = step(NAME).expects(&settings, &Facts::default());
     let Claim::File { digest, .. } = &expected.last().unwrap().claim else {
         panic!("the record is expected last")
     };

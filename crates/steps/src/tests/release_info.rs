@@ -217,7 +217,7 @@ fn what_cannot_be_known_is_not_invented() {
 fn the_record_of_built_in_names_is_expected_to_the_byte() {
     let settings = settings();
     let planned = effects(NAME, &settings, &Facts::default());
-    let expected = step(NAME).expects(&settings);
+    let expected = step(NAME).expects(&settings, &Facts::default());
     let Claim::File { digest, path, .. } = &expected[0].claim else {
         panic!("the record is expected")
     };

@@ -236,7 +236,7 @@ fn every_step_expects_something_for_a_reason_and_an_end_that_comes() {
         settings.cluster.profile = profile;
         settings.cluster.add_ons = Some(path("/srv/add-ons"));
         for (sequence, n, step) in each() {
-            let expectations = step.expects(&settings);
+            let expectations = step.expects(&settings, &Facts::default());
             assert!(!expectations.is_empty(), "{} expects nothing", step.name());
             for expectation in expectations {
                 let what = expectation.claim.what();
@@ -264,7 +264,7 @@ fn what_is_kept_in_the_assets_is_not_expected_after_they_are_cleaned() {
         let mut settings = settings();
         settings.cluster.profile = profile;
         for (_, _, step) in each().filter(|(_, _, step)| step.name() != "clean-assets") {
-            for expectation in step.expects(&settings) {
+            for expectation in step.expects(&settings, &Facts::default()) {
                 let inside = format!("{:?}", expectation.claim).contains("/opt/bootlace/");
                 let ends = expectation.until == Some("clean-assets");
                 assert_eq!(

@@ -61,7 +61,7 @@ impl Step for SampleStep {
         (self.plan)(settings, facts)
     }
 
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         (self.expects)()
     }
 }

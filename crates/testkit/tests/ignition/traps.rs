@@ -163,6 +163,32 @@ fn an_entry_goes_where_links_led_before_another_entry_replaced_them() {
 }
 
 #[test]
+fn what_a_hard_link_overwrites_under_another_name_is_not_missed() {
+    let root = Root::new();
+    root.put("/a/file", "f");
+    root.put("/a/dir/leaf", "leaf");
+    symlink("a", root.at("/b")).unwrap();
+    let config = storage(
+        r#""directories": [{"path": "/b/dir/new"}],
+           "links": [{"hard": true, "overwrite": true, "path": "/a/dir", "target": "/a/file"}]"#,
+    );
+    applied(&root, &config, || assert_eq!(root.read("/a/dir"), "f"));
+}
+
+#[test]
+fn an_entry_is_where_it_was_put_even_if_its_name_leads_elsewhere_since() {
+    let root = Root::new();
+    fs::create_dir_all(root.at("/srv/real")).unwrap();
+    symlink("real", root.at("/srv/link")).unwrap();
+    symlink("link", root.at("/srv/way")).unwrap();
+    let config = storage(
+        r#""directories": [{"path": "/srv/link", "overwrite": true}],
+           "files": [{"path": "/srv/way/x", "contents": {"source": "data:,x"}}]"#,
+    );
+    applied(&root, &config, || assert_eq!(root.read("/srv/real/x"), "x"));
+}
+
+#[test]
 fn links_that_cannot_be_are_refused_before_anything_is_done() {
     let root = Root::new();
     for target in ["a\\u0000b".to_owned(), "x".repeat(4096)] {

@@ -41,7 +41,7 @@ impl Step for Waits {
     fn plan(&self, _: &Settings, _: &Facts) -> Result<Decision, PlanError> {
         Ok(Decision::Do(vec![]))
     }
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         let path = at("/never");
         vec![Expectation::now(Claim::Directory { path }, "A test waits for it.").within(LONG)]
     }
@@ -61,7 +61,7 @@ impl Step for Fails {
         let fault = Fault::new(FaultKind::StepFailed, "a test wants it");
         Err(PlanError::Fault(Box::new(fault)))
     }
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         vec![]
     }
 }

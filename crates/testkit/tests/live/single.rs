@@ -58,7 +58,7 @@ impl Step for Single {
         Ok(Decision::Do(self.effects.clone()))
     }
 
-    fn expects(&self, _: &Settings) -> Vec<Expectation> {
+    fn expects(&self, _: &Settings, _: &Facts) -> Vec<Expectation> {
         vec![]
     }
 }
