@@ -238,6 +238,21 @@ impl<'a> Work<'a> {
             path.is_none_or(|path| path.below(&item.real).is_none())
         };
         self.effects.retain(stays);
+        // Removals come first of all, so the other link would have nothing left to lead to.
+        let used = self.effects.iter().find_map(|effect| match effect {
+            Effect::MakeHardLink(link) if link.existing.below(&item.real).is_some() => {
+                Some(&link.path)
+            }
+            _ => None,
+        });
+        if let Some(other) = used {
+            let what = format!(
+                "{} overwrites what {other} shall be a hard link of",
+                item.wish.entry().path
+            );
+            let hint = "take one of the two entries out";
+            self.findings.add(&item.wish.entry().origin, what, hint);
+        }
         // A file or a link takes the place of another at once; everything else has to go first.
         let at_once = match item.wish {
             Wish::Directory(_) => false,

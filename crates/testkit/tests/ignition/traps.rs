@@ -176,6 +176,20 @@ fn what_a_hard_link_overwrites_under_another_name_is_not_missed() {
 }
 
 #[test]
+fn a_hard_link_cannot_overwrite_what_another_one_leads_to() {
+    let root = Root::new();
+    root.put("/a/file", "f");
+    root.put("/a/other", "o");
+    let config = storage(
+        r#""links": [{"hard": true, "path": "/a/first", "target": "/a/file"},
+                     {"hard": true, "overwrite": true, "path": "/a/file", "target": "/a/other"}]"#,
+    );
+    let fault = refused(&root, &config);
+    let says = "storage.links.1: /a/file overwrites what /a/first shall be a hard link of";
+    assert!(fault.message.starts_with(says), "{fault}");
+}
+
+#[test]
 fn an_entry_is_where_it_was_put_even_if_its_name_leads_elsewhere_since() {
     let root = Root::new();
     fs::create_dir_all(root.at("/srv/real")).unwrap();
