@@ -77,7 +77,7 @@ const TARGETS: &[Target] = &[
         "bootlace-testkit",
         &["--test", "ignition"],
         &[],
-        false,
+        true,
     ),
     target("timed", "bootlace-testkit", &["--test", "live"], &[], false),
     target("timed", "bootlace-supervisor", &["--lib"], &[], false),
