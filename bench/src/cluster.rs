@@ -21,6 +21,10 @@ const ROUNDS: usize = 10;
 const KUBEADM: &str = "kubeadm as shipped";
 const KUBEADM_TUNED: &str = "kubeadm with our settings";
 
+/// What ours does more than its peers, as a part of the measured time.
+const PROFILE: &str = "bootlace runs with its default profile `cis`: audit log, encrypted Secrets, \
+                       admission limits. kubeadm runs without them; the rows about `cis` show their price.";
+
 /// What was seen of several rounds: of each contestant, in the order of [`Contestant::ALL`].
 #[derive(Default)]
 struct Runs {
@@ -91,10 +95,16 @@ fn measure(
 }
 
 fn rows(runs: &Runs) -> Vec<Row> {
+    let peer = |who, figure, most| runs.peer(who, figure).within(Bound::AtMost(most));
     let beside = |row: Row, figure: fn(&Seen) -> f64, shipped: f64, tuned: f64| {
-        let peer = |who, most| runs.peer(who, figure).within(Bound::AtMost(most));
+        row.beside(peer(Contestant::Kubeadm, figure, shipped))
+            .beside(peer(Contestant::KubeadmTuned, figure, tuned))
+    };
+    let aims = |row: Row, figure: fn(&Seen) -> f64, [shipped, tuned]: [(f64, f64); 2]| {
+        let peer = |who, (most, goal)| peer(who, figure, most).towards(Bound::AtMost(goal));
         row.beside(peer(Contestant::Kubeadm, shipped))
             .beside(peer(Contestant::KubeadmTuned, tuned))
+            .note(PROFILE)
     };
     let ready = runs.row(
         "cluster.ready",
@@ -117,8 +127,8 @@ fn rows(runs: &Runs) -> Vec<Row> {
     );
     let pause = inside::PAUSE.as_millis();
     vec![
-        beside(ready, |seen| seen.ready, 0.9, 0.97),
-        beside(answers, |seen| seen.answers, 0.55, 1.09),
+        aims(ready, |seen| seen.ready, [(0.9, 0.55), (0.97, 0.75)]),
+        aims(answers, |seen| seen.answers, [(0.55, 0.45), (1.09, 0.7)]),
         beside(memory, |seen| seen.memory, 0.92, 1.0),
         beside(silence, |seen| seen.silence, 2.4, 2.3).note(format!(
             "Asked every {pause} ms. bootlace hands over in this time; kubeadm has nothing to hand over."

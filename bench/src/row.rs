@@ -45,6 +45,9 @@ pub(crate) struct Peer {
     /// What that ratio may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bound: Option<Bound>,
+    /// What that ratio should become; missing it fails nothing, and is shown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) goal: Option<Bound>,
     /// Why it could not be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missing: Option<String>,
@@ -60,6 +63,7 @@ impl Peer {
             value: Some(median(theirs)),
             ratio: Some(median(&ratios.collect::<Vec<f64>>())),
             bound: None,
+            goal: None,
             missing: None,
         }
     }
@@ -72,6 +76,7 @@ impl Peer {
             value: None,
             ratio: None,
             bound: None,
+            goal: None,
             missing: Some(why.into()),
         }
     }
@@ -82,6 +87,19 @@ impl Peer {
             bound: Some(bound),
             ..self
         }
+    }
+
+    /// Sets what the ratio should become.
+    pub(crate) fn towards(self, goal: Bound) -> Self {
+        Self {
+            goal: Some(goal),
+            ..self
+        }
+    }
+
+    /// Tells whether the goal is reached, if there is one.
+    pub(crate) fn has_reached(&self) -> Option<bool> {
+        Some(self.goal?.holds(self.ratio?))
     }
 }
 
@@ -213,6 +231,12 @@ mod tests {
         assert!(row().beside(peer(Bound::AtMost(0.75))).holds);
         let missed = row().beside(peer(Bound::AtMost(0.7)));
         assert_eq!(missed.misses(), ["0.75× peer, allowed at most 0.7×"]);
+        let aims = peer(Bound::AtMost(0.8)).towards(Bound::AtMost(0.7));
+        assert_eq!(aims.has_reached(), Some(false));
+        assert!(
+            row().beside(aims).holds,
+            "a goal that is missed fails nothing"
+        );
         assert!(row().beside(Peer::missing("p", "peer", "no kTLS")).holds);
     }
 }

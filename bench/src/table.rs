@@ -21,7 +21,15 @@ fn lines(row: &Row) -> String {
         let ratio = peer.ratio.map(|ratio| format!(", ours {ratio:.2}×"));
         let bound = peer.bound.map(|bound| format!(", {}×", bound.words()));
         let (ratio, bound) = (ratio.unwrap_or_default(), bound.unwrap_or_default());
-        text.extend(["       ", &peer.name, ": ", &line, &ratio, &bound, "\n"]);
+        let goal = peer.goal.map(|goal| format!(", goal {}×", goal.words()));
+        let reached = match peer.has_reached() {
+            Some(false) => " (missed)",
+            Some(true) | None => "",
+        };
+        let goal = goal.unwrap_or_default();
+        text.extend([
+            "       ", &peer.name, ": ", &line, &ratio, &bound, &goal, reached, "\n",
+        ]);
     }
     text
 }

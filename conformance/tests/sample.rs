@@ -63,6 +63,8 @@ fn a_sample_of_the_conformance_specs_passes() {
     if !failed.is_empty() {
         let again = suite.run(&cluster.kubeconfig(), Choice::Only(&failed), 1, |_| {});
         ended.extend(again.unwrap());
+        let what = format!("specs that needed a second attempt: {}", failed.join(", "));
+        bootlace_test_notes::tried(&what, failed.len() as u64, sample.seed);
     }
     for spec in &chosen {
         let how = ended.get(spec).expect("each chosen spec has a result");

@@ -34,7 +34,8 @@ impl Default for Options {
         Self {
             access: Access::default(),
             release_manifests: "/release-manifests".into(),
-            resync: Duration::from_secs(30),
+            // What is deleted is promised to be restored within 30 s, a whole pass included.
+            resync: Duration::from_secs(20),
             health_port: 0,
             once: false,
             timeout: Duration::from_mins(5),

@@ -205,7 +205,9 @@ mod tests {
               {"id": "p", "name": "peer", "value": 5.5, "ratio": 0.625, "bound": {"at-most": 0.7}},
               {"id": "q", "name": "other", "value": null, "ratio": null, "missing": "no such kernel"}]},
             {"id": "a.rate", "what": "answers a second", "value": 2822.7, "unit": "/s", "rounds": 1,
-             "bound": {"at-least": 2000}, "peers": []}],
+             "bound": {"at-least": 2000}, "peers": []},
+            {"id": "a.goal", "what": "it aims", "value": 1.0, "unit": "s", "rounds": 1, "peers": [
+              {"id": "p", "name": "peer", "value": 2.0, "ratio": 0.5, "goal": {"at-most": 0.4}}]}],
             "failed": [{"benchmark": "c", "why": "there is no nginx"}]}"#,
         )
         .unwrap()

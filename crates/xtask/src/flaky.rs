@@ -82,7 +82,7 @@ const TARGETS: &[Target] = &[
     target("timed", "bootlace-testkit", &["--test", "live"], &[], false),
     target("timed", "bootlace-supervisor", &["--lib"], &[], false),
     target("timed", "bootlace-server", &["--lib"], &[], false),
-    target("timed", "bootlace-server", &["--test", "serve"], &[], false),
+    target("timed", "bootlace-server", &["--test", "serve"], &[], true),
     target("timed", "bootlace-report", &["--lib"], &[], false),
     target("timed", "bootlace", &["--test", "it"], &[], false),
     target("started", "bootlace", &["--test", "process"], &[], true),
@@ -98,7 +98,7 @@ const TARGETS: &[Target] = &[
         "machines",
         "bootlace-host",
         &["--test", "host"],
-        &["units::", "runtime::"],
+        &["units::", "runtime::", "real_api::"],
         true,
     ),
     target(
@@ -158,7 +158,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             round(target, program, seed, &top, &mut tallies)?;
         }
     }
-    report(&tallies, began.elapsed())
+    report(&tallies, runs, began.elapsed())
 }
 
 fn number(variable: &str, otherwise: u64) -> Result<u64, Failure> {
@@ -230,7 +230,7 @@ fn round(
     if target.slow {
         command.arg("--include-ignored");
     }
-    command.env("BOOTLACE_SEED", seed.to_string());
+    test::seeded(&mut command, &seed.to_string());
     command.env("BOOTLACE_BIN", top.join("target/release/bootlace"));
     // As cargo does it: tests find their data relative to their package.
     let manifest = folder(top, target.package);
@@ -265,7 +265,7 @@ fn folder(top: &Path, package: &str) -> PathBuf {
 }
 
 /// Prints every test, and fails if one failed.
-fn report(tallies: &BTreeMap<String, Tally>, took: Duration) -> Result<(), Failure> {
+fn report(tallies: &BTreeMap<String, Tally>, wanted: u64, took: Duration) -> Result<(), Failure> {
     println!("\n==> flaky: {} tests in {}", tallies.len(), duration(took));
     let mut findings = vec![];
     for (name, Tally { runs, failed }) in tallies {
@@ -274,6 +274,12 @@ fn report(tallies: &BTreeMap<String, Tally>, took: Duration) -> Result<(), Failu
         if !failed.is_empty() {
             findings.push(format!("{line}, seeds {failed:?}"));
         }
+    }
+    let short = tallies.values().filter(|tally| tally.runs < wanted).count();
+    if short > 0 {
+        println!(
+            "\n{short} tests ran fewer than {wanted} times; `make flaky KIND=NAME FLAKY_MINUTES=N` gives one kind more time"
+        );
     }
     if findings.is_empty() {
         return Ok(());
@@ -310,7 +316,9 @@ mod tests {
             failed: vec![17],
         };
         let tallies = BTreeMap::from([("a".to_owned(), tally), ("b".to_owned(), Tally::default())]);
-        let found = report(&tallies, Duration::ZERO).unwrap_err().to_string();
+        let found = report(&tallies, 30, Duration::ZERO)
+            .unwrap_err()
+            .to_string();
         assert!(
             found.contains("1 of  30 runs failed   a, seeds [17]"),
             "{found}"

@@ -39,19 +39,20 @@ pub(crate) const PARTS: &[Part] = &[
             "a_crash_at_many_operations",
             "a_crash_at_many_places",
             "a_stop_is_resumed",
+            "killed_anywhere",
         ],
     },
     Part {
         name: "undo",
         about: "a crash in a run or in undo, then undo",
         target: &["--test", "crash"],
-        tests: &["many_crashes_in"],
+        tests: &["undo::many"],
     },
     Part {
         name: "failures",
         about: "a failed operation, then undo or resume",
         target: &["--test", "crash"],
-        tests: &["many_failures"],
+        tests: &["failures::many", "failures::after_a_failed_sync"],
     },
     Part {
         name: "reset",
@@ -85,7 +86,7 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "kills",
-        about: "SIGKILL inside every step on a real machine",
+        about: "SIGKILL during every step on a real machine, always inside start-control-plane",
         target: &["--test", "machines"],
         tests: &["killed::"],
     },
@@ -106,6 +107,12 @@ pub(crate) const PARTS: &[Part] = &[
         about: "control planes that cannot start",
         target: &["--test", "machines"],
         tests: &["faults::started"],
+    },
+    Part {
+        name: "dying",
+        about: "containerd, etcd and the API server killed during the hand-over",
+        target: &["--test", "machines"],
+        tests: &["faults::dying"],
     },
 ];
 
@@ -159,7 +166,8 @@ fn run_part(part: &Part, top: &std::path::Path, seed: &str) -> Result<Entry, Fai
     command
         .args(["--", "--include-ignored", "--skip", HELPERS])
         .args(part.tests);
-    command.env("BOOTLACE_SOAK", "1").env("BOOTLACE_SEED", seed);
+    command.env("BOOTLACE_SOAK", "1");
+    test::seeded(&mut command, seed);
     command
         .env("BOOTLACE_BIN", top.join("target/release/bootlace"))
         .current_dir(top);

@@ -111,7 +111,7 @@ fn run_part(part: &Part, top: &Path, seed: &str) -> Result<Outcome, Failure> {
     let began = Instant::now();
     let mut command = Command::new(part.command[0]);
     command.args(&part.command[1..]).current_dir(top);
-    command.env("BOOTLACE_SEED", seed);
+    seeded(&mut command, seed);
     if part.needs == Some("lab") {
         command.env("BOOTLACE_BIN", top.join("target/release/bootlace"));
     }
@@ -128,6 +128,12 @@ fn run_part(part: &Part, top: &Path, seed: &str) -> Result<Outcome, Failure> {
         binaries: if part.has_tests { ran.binaries } else { vec![] },
         notes: ran.notes,
     })
+}
+
+/// Tells tests the seed; proptest, which some of them use, has a variable of its own.
+pub(crate) fn seeded(command: &mut Command, seed: &str) {
+    command.env("BOOTLACE_SEED", seed);
+    command.env("PROPTEST_RNG_SEED", seed);
 }
 
 /// What came of a command that runs tests.

@@ -109,7 +109,7 @@ fn configs_make_the_same_trees() {
     let (referee, server) = (referee(), Server::listen().unwrap());
     let coverage = Mutex::new(Coverage::default());
     let number = AtomicU64::new(0);
-    let said = row::try_all(1000, |dice| {
+    let said = row::try_all("trees", 1000, |dice| {
         let config = valid(dice, Purpose::Tree);
         let text = match refused(&referee, &config, dice) {
             Some(text) => text,

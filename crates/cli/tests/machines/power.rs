@@ -19,7 +19,9 @@ fn a_power_cut_is_resumed_while_the_control_plane_starts_and_survived_afterwards
     let world = World::new();
     let mut sample = Sample::begin();
     eprintln!("seed {}; BOOTLACE_SEED repeats the moment", sample.seed);
-    let mut chosen = sample.choose_below(EVENTS, 1).into_iter().peekable();
+    let chosen = sample.choose_below(EVENTS, 1);
+    let cuts = chosen.len() as u64 + 1;
+    let mut chosen = chosen.into_iter().peekable();
     while let Some(event) = chosen.next() {
         let node = world.node(&format!("m{event}"), 11);
         cut_while_it_starts(&node, event);
@@ -28,6 +30,7 @@ fn a_power_cut_is_resumed_while_the_control_plane_starts_and_survived_afterwards
         }
         node.machine.remove().unwrap();
     }
+    bootlace_test_notes::tried("power cuts of machines", cuts, sample.seed);
 }
 
 /// Cuts the power at an event of the step, boots, and goes on.

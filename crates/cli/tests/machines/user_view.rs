@@ -1,14 +1,16 @@
 //! `verify` sees what a user of the cluster would: objects of the release that are gone, a cluster
 //! DNS that is down, Services that lead nowhere.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::world::{Node, World};
 
 const ADMIN: &str = "kubectl --kubeconfig /etc/kubernetes/admin.conf";
-/// How long the version operator may take to restore what is missing, and pods to start.
+/// How long the version operator may take to restore objects; `verify` promises it.
+const EXIST_AGAIN: Duration = Duration::from_secs(30);
+/// How long it may take until restored objects work: pods have to start.
 const RESTORED: Duration = Duration::from_mins(2);
 
 const RELEASE: &str = "the objects of the release exist and are unchanged";
@@ -23,6 +25,7 @@ fn verify_sees_what_a_user_would() {
     node.ends_with(0, &["run", "cluster"]);
     node.ends_with(0, &["verify", "cluster"]);
 
+    let deleted = Instant::now();
     node.sh(&format!(
         "{ADMIN} --namespace kube-system delete service kube-dns && \
          {ADMIN} --namespace kube-system delete daemonset kube-proxy && \
@@ -37,6 +40,14 @@ fn verify_sees_what_a_user_would() {
     ] {
         assert!(found.contains(name), "{broken:#?}");
     }
+    let left = EXIST_AGAIN.saturating_sub(deleted.elapsed());
+    let get = format!(
+        "{ADMIN} --namespace kube-system get service/kube-dns daemonset/kube-proxy \
+         clusterrolebinding/system:coredns"
+    );
+    node.wait("the deleted objects exist again", left, |node| {
+        node.run(&["sh", "-c", &get]).code == 0
+    });
     becomes_well(&node);
 
     let coredns = format!("{ADMIN} --namespace kube-system");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bootlace_testkit::dice::Dice;
+use bootlace_testkit::crash::Sample;
 use rustix::process::{Pid, Signal};
 
 use crate::world::{World, ends_with, left, pid, succeeds, supervised, until};
@@ -119,13 +119,12 @@ fn killed_in_the_middle_it_goes_on_and_is_taken_back_without_a_trace() {
     };
     // Three times at some moment while the control plane begins. On a fast computer the last of these
     // runs may be complete before it is killed.
-    let seed = u64::from(std::process::id());
-    println!("seed {seed}");
-    let mut dice = Dice::new(seed);
+    let mut sample = Sample::begin();
+    println!("seed {}; BOOTLACE_SEED repeats the moments", sample.seed);
     for longest in [1_000, 2_000, 200] {
         let mut child = run();
         until("it begins", || pid(&world.root(), "kube-apiserver"));
-        std::thread::sleep(Duration::from_millis(dice.below(longest)));
+        std::thread::sleep(Duration::from_millis(sample.roll() % longest));
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -25,8 +25,8 @@ fn referee() -> RealIgnition {
 }
 
 /// Tries a row of cases; fails with all that went wrong.
-fn try_all(least: u64, case: impl Fn(&mut Dice) -> Result<(), String> + Sync) {
-    match row::try_all(least, case) {
+fn try_all(what: &str, least: u64, case: impl Fn(&mut Dice) -> Result<(), String> + Sync) {
+    match row::try_all(what, least, case) {
         Ok(said) => println!("{said}"),
         Err(wrong) => panic!("{wrong}"),
     }

@@ -96,7 +96,7 @@ fn compare(referee: Result<Value, String>, us: Result<Value, String>) -> Result<
 #[ignore = "slow: real Ignition"]
 fn parents_and_children_are_merged_alike() {
     let referee = referee();
-    try_all(300, |dice| {
+    try_all("merges", 300, |dice| {
         let (naming, parent, children) = family(dice);
         let theirs = referee.render(naming.compact().as_bytes()).unwrap();
         let parent = ours(&parent.compact());

@@ -236,7 +236,7 @@ fn judge(referee: &RealIgnition, config: &[u8], ways: &[&str]) -> Result<(), Str
 fn valid_configs_are_valid_to_both() {
     let referee = referee();
     let coverage = Mutex::new(Coverage::default());
-    try_all(600, |dice| {
+    try_all("verdicts on valid configs", 600, |dice| {
         let config = valid(dice, Purpose::Verdict);
         coverage.lock().unwrap().count(&config);
         let text = config.write(dice).into_bytes();
@@ -259,16 +259,20 @@ fn valid_configs_are_valid_to_both() {
 fn nearly_valid_configs_are_judged_alike() {
     let referee = referee();
     let coverage = Mutex::new(Coverage::default());
-    try_all(1500, |dice: &mut Dice| {
-        let config = valid(dice, Purpose::Verdict);
-        let spoilt = spoil(dice, config);
-        let mut coverage = coverage.lock().unwrap();
-        for way in &spoilt.ways {
-            coverage.note(way);
-        }
-        drop(coverage);
-        judge(&referee, &spoilt.text, &spoilt.ways)
-    });
+    try_all(
+        "verdicts on nearly valid configs",
+        1500,
+        |dice: &mut Dice| {
+            let config = valid(dice, Purpose::Verdict);
+            let spoilt = spoil(dice, config);
+            let mut coverage = coverage.lock().unwrap();
+            for way in &spoilt.ways {
+                coverage.note(way);
+            }
+            drop(coverage);
+            judge(&referee, &spoilt.text, &spoilt.ways)
+        },
+    );
     let coverage = coverage.into_inner().unwrap();
     println!("{coverage}");
     assert_eq!(coverage.rare(&spoil::ways(), 5), Vec::<&str>::new());

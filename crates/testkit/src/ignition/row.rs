@@ -16,8 +16,9 @@ const SOAK: u64 = 10;
 
 /// Tries at least so many cases, each with dice of its own; the error says what went wrong and how to see it again.
 ///
-/// `BOOTLACE_SEED` repeats a row, and `BOOTLACE_SOAK` makes a longer one.
+/// `what` names the cases for the test runner. `BOOTLACE_SEED` repeats a row, and `BOOTLACE_SOAK` makes a longer one.
 pub fn try_all(
+    what: &str,
     least: u64,
     case: impl Fn(&mut Dice) -> Result<(), String> + Sync,
 ) -> Result<String, String> {
@@ -45,6 +46,7 @@ pub fn try_all(
     let mut wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
     wrong.sort();
     if wrong.is_empty() {
+        bootlace_test_notes::tried(what, count, seed);
         return Ok(format!("{count} cases, seed {seed}"));
     }
     let shown = wrong.iter().take(MOST_SHOWN);
@@ -65,7 +67,7 @@ mod tests {
     #[test]
     fn every_case_is_tried_with_dice_of_its_own() {
         let rolled = Mutex::new(Vec::new());
-        let said = try_all(100, |dice| {
+        let said = try_all("dice", 100, |dice| {
             rolled.lock().unwrap().push(dice.roll());
             Ok(())
         });
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_went_wrong_is_said_with_the_seed() {
-        let wrong = try_all(10, |_| Err("why".into())).unwrap_err();
+        let wrong = try_all("errors", 10, |_| Err("why".into())).unwrap_err();
         assert!(
             wrong.contains("BOOTLACE_SEED=") && wrong.contains("* case 0: why"),
             "{wrong}"

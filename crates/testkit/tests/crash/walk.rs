@@ -246,11 +246,8 @@ fn walks(cases_to_try: u32) -> Result<(), Wrong> {
     let case = cases().into_iter().find(|case| case.name == "sampler");
     let case = case.ok_or_else(|| Wrong("the sample sequence is gone".into()))?;
     let bench = Bench::new(case, 1)?;
-    let cases_to_try = if Sample::begin().soak {
-        3000
-    } else {
-        cases_to_try
-    };
+    let sample = Sample::begin();
+    let cases_to_try = if sample.soak { 3000 } else { cases_to_try };
     let config = ProptestConfig {
         failure_persistence: None,
         max_shrink_iters: 2000,

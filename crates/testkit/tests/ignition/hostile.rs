@@ -43,7 +43,7 @@ fn many_more_hostile_configs_do_no_harm() {
 
 fn try_many(count: u64) {
     let ends = Mutex::new(Ends::default());
-    let said = row::try_all(count, |dice| {
+    let said = row::try_all("hostile configs", count, |dice| {
         let end = try_within(dice.clone())?;
         let mut ends = ends.lock().unwrap_or_else(PoisonError::into_inner);
         match end {

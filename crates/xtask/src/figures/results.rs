@@ -44,6 +44,7 @@ pub(super) struct Peer {
     pub(super) value: Option<f64>,
     pub(super) ratio: Option<f64>,
     pub(super) bound: Option<Bound>,
+    pub(super) goal: Option<Bound>,
     pub(super) missing: Option<String>,
 }
 
@@ -65,6 +66,14 @@ pub(super) enum Bound {
 }
 
 impl Bound {
+    /// Tells whether a value keeps it.
+    pub(super) fn holds(self, value: f64) -> bool {
+        match self {
+            Self::AtMost(most) => value <= most,
+            Self::AtLeast(least) => value >= least,
+        }
+    }
+
     /// Returns the bound with a unit.
     pub(super) fn shown(self, unit: &str) -> String {
         match self {

@@ -33,12 +33,35 @@ fn table(rows: &[&Row]) -> String {
         header.extend([peer.name.clone(), "ratio".into()]);
     }
     header.push("bound".into());
+    let has_goals = has_goals(rows);
+    if has_goals {
+        header.push("goal".into());
+    }
     let rule = vec!["---".to_owned(); header.len()];
     let mut text = line(&header) + &line(&rule);
     for row in rows {
-        text += &line(&cells(row, &columns));
+        let mut cells = cells(row, &columns);
+        if has_goals {
+            cells.push(goals(row));
+        }
+        text += &line(&cells);
     }
     text
+}
+
+fn has_goals(rows: &[&Row]) -> bool {
+    let mut peers = rows.iter().flat_map(|row| &row.peers);
+    peers.any(|peer| peer.goal.is_some())
+}
+
+/// Lists the goals of a row, and which of them are missed.
+fn goals(row: &Row) -> String {
+    let goals = row.peers.iter().filter_map(|peer| {
+        let (goal, ratio) = (peer.goal?, peer.ratio?);
+        let missed = if goal.holds(ratio) { "" } else { " (missed)" };
+        Some(goal.shown("×") + missed)
+    });
+    goals.collect::<Vec<String>>().join(", ")
 }
 
 fn line(cells: &[String]) -> String {
@@ -81,10 +104,14 @@ fn cells(row: &Row, columns: &[&Peer]) -> Vec<String> {
 /// Says what was not measured, and what a row means.
 fn remarks(rows: &[&Row]) -> Vec<String> {
     let mut remarks: Vec<String> = vec![];
-    for row in rows {
-        if !row.note.is_empty() {
-            remarks.push(format!("*{}*: {}", row.what, row.note));
+    for (at, row) in rows.iter().enumerate() {
+        let is_said = |earlier: &&Row| earlier.note == row.note;
+        if row.note.is_empty() || rows[..at].iter().any(is_said) {
+            continue;
         }
+        let alike = rows.iter().filter(|other| other.note == row.note);
+        let names: Vec<String> = alike.map(|row| format!("*{}*", row.what)).collect();
+        remarks.push(format!("{}: {}", names.join(" and "), row.note));
     }
     for peer in rows.iter().flat_map(|row| &row.peers) {
         let Some(why) = &peer.missing else { continue };
@@ -134,6 +161,10 @@ mod tests {
     #[test]
     fn a_table_shows_figures_peers_bounds_and_where_they_come_from() {
         let results = results();
+        assert_eq!(
+            markdown(&["a.goal"], &results).unwrap().lines().nth(2),
+            Some("| it aims | 1.0 s | 2.0 s | 0.50× | | ≤ 0.40× (missed) |")
+        );
         assert_eq!(
             markdown(&["a.time", "c.x", "a.rate"], &results).unwrap(),
             "\

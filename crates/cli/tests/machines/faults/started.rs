@@ -119,8 +119,9 @@ fn a_control_plane_that_cannot_start_says_why() {
     let world = World::new();
     let mut sample = Sample::begin();
     eprintln!("seed {}; BOOTLACE_SEED repeats the choice", sample.seed);
-    for position in sample.choose_below(CASES.len() as u64, TRIED) {
-        let case = &CASES[usize::try_from(position).unwrap()];
+    let chosen = sample.choose_below(CASES.len() as u64, TRIED);
+    for position in &chosen {
+        let case = &CASES[usize::try_from(*position).unwrap()];
         eprintln!("{}", case.name);
         let node = world.node(&format!("m{position}"), 11);
         node.ends_with(0, &["run", "cluster", "--to", "render-machine-config"]);
@@ -134,4 +135,9 @@ fn a_control_plane_that_cannot_start_says_why() {
         works_now(&node, &["resume", "cluster"]);
         node.machine.remove().unwrap();
     }
+    bootlace_test_notes::tried(
+        "control planes that cannot start",
+        chosen.len() as u64,
+        sample.seed,
+    );
 }
