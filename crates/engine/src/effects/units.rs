@@ -17,6 +17,7 @@ pub(crate) use links::UnitLinks;
 
 mod install;
 mod links;
+mod placement;
 
 /// Where an administrator's units and links lie.
 const ADMIN: &str = "/etc/systemd/system";
@@ -192,34 +193,18 @@ fn enable(
         );
     }
     let (fragment, install) = find(folders, unit)?;
-    let name = install.instance_for(unit).unwrap_or_else(|| unit.clone());
-    let mut add = |place: String| -> Result<(), Fault> {
-        let link = path(&place)?;
-        let target = fragment.to_string();
-        if link != fragment && !links.iter().any(|known| known.path == link) {
+    for path in placement::links(&install, unit, &fragment)? {
+        if !links.iter().any(|known| known.path == path) {
             links.push(Write {
-                path: link,
+                path,
                 shape: Shape::Link {
-                    target,
+                    target: fragment.to_string(),
                     owner: None,
                 },
             });
         }
-        Ok(())
-    };
-    for (folder, targets) in [
-        ("wants", &install.wanted_by),
-        ("requires", &install.required_by),
-        ("upholds", &install.upheld_by),
-    ] {
-        for target in targets {
-            let target = install::expand(target, &name);
-            add(format!("{ADMIN}/{target}.{folder}/{name}"))?;
-        }
     }
-    for alias in &install.alias {
-        add(format!("{ADMIN}/{}", install::expand(alias, &name)))?;
-    }
+    let name = install.instance_for(unit).unwrap_or_else(|| unit.clone());
     for also in &install.also {
         let also = install::expand(also, &name);
         let unit = UnitName::parse(&also).ok_or_else(|| {

@@ -40,7 +40,7 @@ pub(super) fn read_unit(text: &str) -> Install {
         };
         let words = value
             .split_whitespace()
-            .map(|word| word.trim_matches('"').to_owned());
+            .map(|word| word.trim_matches(['"', '\'']).to_owned());
         let list = match key.trim() {
             "WantedBy" => &mut install.wanted_by,
             "RequiredBy" => &mut install.required_by,
