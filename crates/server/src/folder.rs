@@ -82,7 +82,11 @@ pub(crate) fn content(
         }
         Err(error) => {
             marks.push(Mark::File(path.to_owned(), Fingerprint::look(path)));
-            let is_missing = error.kind() == io::ErrorKind::NotFound;
+            // A name that no file can have is as good as missing: a retry never finds it.
+            let is_missing = matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename
+            );
             if is_missing && path.symlink_metadata().is_err() {
                 return Ok(None);
             }

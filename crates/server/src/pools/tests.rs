@@ -115,3 +115,16 @@ fn what_is_broken_is_named_with_its_file() {
         Unservable::Unknown
     );
 }
+
+#[test]
+fn a_pool_whose_name_is_too_long_for_a_file_is_unknown() {
+    let (_folder, pools) = folder(&[(
+        "machine-pools/worker.yaml",
+        "status: {configuration: {name: r}}",
+    )]);
+    // A machine retries whatever is unreadable, and would never stop.
+    for length in [250, 251, 253] {
+        let error = pools.read(&name(&"a".repeat(length))).source.unwrap_err();
+        assert_eq!(error, Unservable::Unknown, "{length}");
+    }
+}
