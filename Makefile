@@ -66,6 +66,7 @@ check: lints ## The inner loop: format, lints, layers, generated files, quick te
 lints: tools
 	$(call say,lints: format)
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(call say,lints: clippy)
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(call say,lints: layers and sizes and generated files)
@@ -81,7 +82,7 @@ test: tools ## Every test, slow ones included, with the release binary
 	@$(XTASK) test
 
 # Parts of a soak that need no machine, and so no lab.
-IN_MEMORY := list records operations undo failures reset orders
+IN_MEMORY := list records operations undo failures reset orders fuzz
 soak: $(if $(filter $(IN_MEMORY),$(PART)),tools,lab) ## Every fault at every step, less than two hours; PART=NAME runs a part, PART=list lists them
 	$(call say,soak: every fault at every step)
 	@$(XTASK) soak $(PART)

@@ -21,5 +21,7 @@ pub(crate) use content::composed;
 pub(crate) use group::{Class, LARGEST_GROUP, LARGEST_GROUP_BYTES, class, weight};
 pub(crate) use perform::{Intended, Staging, perform, staged_name, staged_prefix};
 pub(crate) use standing::{Standing, standing};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use units::links_of_text;
 pub(crate) use units::{UnitLinks, unit_file_state, unit_state};
 pub(crate) use writes::{Shape, Write, touches, tree_below};

@@ -30,6 +30,9 @@ mod explain;
 mod fault;
 mod folders;
 mod follow;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod history;
 mod journal;
 mod plan;

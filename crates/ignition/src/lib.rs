@@ -18,6 +18,9 @@
 
 pub mod content;
 mod decode;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod json;
 mod merge;
 mod node;

@@ -32,20 +32,7 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
     source: SocketAddr,
 ) -> Reply {
     let path = request.uri.path();
-    let endpoint = match path {
-        "/healthz" => "healthz",
-        "/readyz" => "readyz",
-        "/status" => "status",
-        "/metrics" => "metrics",
-        "/progress" => "progress",
-        "/" => "page",
-        "/login" => "login",
-        "/logout" => "logout",
-        path if path.starts_with("/explain/") => "explain",
-        path if path.starts_with("/config/") => "config",
-        path if path.starts_with("/layered/") => "layered",
-        _ => "other",
-    };
+    let endpoint = endpoint(path);
     let is_known = match request.method {
         Method::GET | Method::HEAD => endpoint != "logout",
         Method::POST => matches!(endpoint, "progress" | "login" | "logout"),
@@ -71,6 +58,24 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
             Some((view, pool)) => config(site, view, &pool, request, source).await,
             None => nowhere(endpoint),
         },
+    }
+}
+
+/// Returns the endpoint that a path belongs to.
+pub(crate) fn endpoint(path: &str) -> &'static str {
+    match path {
+        "/healthz" => "healthz",
+        "/readyz" => "readyz",
+        "/status" => "status",
+        "/metrics" => "metrics",
+        "/progress" => "progress",
+        "/" => "page",
+        "/login" => "login",
+        "/logout" => "logout",
+        path if path.starts_with("/explain/") => "explain",
+        path if path.starts_with("/config/") => "config",
+        path if path.starts_with("/layered/") => "layered",
+        _ => "other",
     }
 }
 
@@ -123,7 +128,7 @@ fn seen(site: &Site, request: &Parts) -> Result<Option<Seen>, Refusal> {
 }
 
 /// Returns which config a path asks for, and of which pool.
-fn asked_for(path: &str) -> Option<(View, Name)> {
+pub(crate) fn asked_for(path: &str) -> Option<(View, Name)> {
     let (view, name) = match path.strip_prefix("/config/") {
         Some(name) => (View::Whole, name),
         None => (View::Layered, path.strip_prefix("/layered/")?),

@@ -20,6 +20,9 @@ mod cache;
 mod cluster;
 mod disk;
 mod folder;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod layered;
 mod listen;
 mod log;

@@ -12,6 +12,8 @@ pub(crate) mod secrets;
 
 pub(crate) use cookie::{Credentials, credentials, header};
 pub(crate) use explain::explain;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use explain::pool_of;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

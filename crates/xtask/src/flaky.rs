@@ -137,8 +137,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let targets: Vec<&Target> = TARGETS.iter().filter(wanted).collect();
     let top = root()?;
     let (runs, minutes) = (
-        number("FLAKY_RUNS", RUNS)?,
-        number("FLAKY_MINUTES", MINUTES)?,
+        test::number("FLAKY_RUNS", RUNS)?,
+        test::number("FLAKY_MINUTES", MINUTES)?,
     );
     let first: u64 = test::seed().parse().unwrap_or(0);
     let messages = build(&top)?;
@@ -159,15 +159,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         }
     }
     report(&tallies, runs, began.elapsed())
-}
-
-fn number(variable: &str, otherwise: u64) -> Result<u64, Failure> {
-    match std::env::var(variable) {
-        Ok(text) => text
-            .parse()
-            .map_err(|_| Failure::Usage(format!("{variable}={text}"))),
-        Err(_) => Ok(otherwise),
-    }
 }
 
 /// Builds all tests, with the features that they have in `make test`, and returns cargo's messages.

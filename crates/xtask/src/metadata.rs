@@ -20,20 +20,25 @@ pub(crate) struct Graph {
 
 /// Asks cargo, for the platform of this machine only: other platforms' crates are not downloaded.
 pub(crate) fn read() -> Result<Graph, Failure> {
-    let version = cargo(&["-vV"])?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or_else(|| Failure::Program {
-        command: "cargo -vV".into(),
-        reason: "it does not name the host".into(),
-    })?;
+    let host = host()?;
     let arguments = [
         "metadata",
         "--format-version=1",
         "--locked",
         "--filter-platform",
-        host,
+        &host,
     ];
     parse(&cargo(&arguments)?)
+}
+
+/// Asks cargo for the platform of this machine, such as `x86_64-unknown-linux-gnu`.
+pub(crate) fn host() -> Result<String, Failure> {
+    let version = cargo(&["-vV"])?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(ToOwned::to_owned).ok_or_else(|| Failure::Program {
+        command: "cargo -vV".into(),
+        reason: "it does not name the host".into(),
+    })
 }
 
 fn cargo(arguments: &[&str]) -> Result<String, Failure> {

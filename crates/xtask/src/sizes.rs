@@ -13,7 +13,7 @@ const LONG: usize = 300;
 const TOO_LONG: usize = 600;
 
 /// Folders with sources of ours.
-const FOLDERS: [&str; 4] = ["crates", "bench", "conformance", "lab"];
+const FOLDERS: [&str; 5] = ["crates", "bench", "conformance", "fuzz", "lab"];
 
 /// Checks the repository.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {

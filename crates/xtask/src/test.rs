@@ -205,3 +205,13 @@ pub(crate) fn seed() -> String {
         (now.as_micros() % 1_000_000).to_string()
     })
 }
+
+/// Returns the number that a variable of the environment sets, or another one without it.
+pub(crate) fn number(variable: &str, otherwise: u64) -> Result<u64, Failure> {
+    match std::env::var(variable) {
+        Ok(text) => text
+            .parse()
+            .map_err(|_| Failure::Usage(format!("{variable}={text}"))),
+        Err(_) => Ok(otherwise),
+    }
+}

@@ -40,6 +40,16 @@ pub(super) fn writes(folders: &Folders<'_>, set: &SetUnit) -> Result<Vec<Write>,
     }
 }
 
+/// Lists the links that enable a unit whose file has this text.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn links_of_text(
+    unit: &UnitName,
+    fragment: &TargetPath,
+    text: &str,
+) -> Result<Vec<TargetPath>, Fault> {
+    placement::links(&read_unit(text), unit, fragment)
+}
+
 /// Tells how a unit is set; none if nothing says anything about it.
 pub(crate) fn unit_state(
     folders: &Folders<'_>,

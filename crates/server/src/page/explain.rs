@@ -35,7 +35,7 @@ struct Asked {
 /// Answers whoever wants to know what a pool serves.
 pub(crate) async fn explain(site: &Site, request: &Parts, source: SocketAddr) -> Reply {
     let path = request.uri.path();
-    let Some(pool) = path.strip_prefix("/explain/").and_then(Name::parse) else {
+    let Some(pool) = pool_of(path) else {
         return answer::nowhere(ENDPOINT);
     };
     let headers = &request.headers;
@@ -62,6 +62,11 @@ pub(crate) async fn explain(site: &Site, request: &Parts, source: SocketAddr) ->
     reply.bearer = bearer;
     reply.subject[0] = Some(pool.as_str().to_owned());
     reply
+}
+
+/// Returns the pool that a path asks to explain.
+pub(crate) fn pool_of(path: &str) -> Option<Name> {
+    path.strip_prefix("/explain/").and_then(Name::parse)
 }
 
 /// Reads the query.
