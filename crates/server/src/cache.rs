@@ -12,6 +12,7 @@ use std::time::Duration;
 use bootlace_ignition::Version;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 
 use crate::disk;
 use crate::layered;
@@ -24,8 +25,6 @@ use crate::tokens::hex;
 
 /// How often files are read again that change all the time.
 const ATTEMPTS: usize = 60;
-/// How often a pool that was served is looked for again when it is gone.
-const REPLACED_WITHIN: usize = 25;
 /// How long is waited for a file to settle.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long after its last change a file counts as whole.
@@ -63,6 +62,17 @@ pub(crate) struct Served {
     pub(crate) tag: String,
 }
 
+impl Served {
+    fn new(source: &Source, content: Vec<u8>) -> Self {
+        let digest = hex(&Sha256::digest(&content)[..16]);
+        Self {
+            config: source.config.as_str().to_owned(),
+            content: content.into(),
+            tag: format!("\"{digest}\""),
+        }
+    }
+}
+
 /// An answer to a request for a pool.
 pub(crate) type Answer = Result<Arc<Served>, Problem>;
 
@@ -72,6 +82,8 @@ pub(crate) struct Cache {
     pools: Pools,
     slots: Mutex<BTreeMap<(Name, View, Version), Arc<Slot>>>,
     renders: AtomicU64,
+    /// How long a pool that was served may be missing before it is unknown.
+    returns_within: Duration,
 }
 
 /// A pool in a version; whoever renders it holds the lock, and all others wait for what comes of it.
@@ -97,11 +109,12 @@ struct Kept {
 
 impl Cache {
     /// Begins with nothing.
-    pub(crate) fn new(pools: Pools) -> Self {
+    pub(crate) fn new(pools: Pools, returns_within: Duration) -> Self {
         Self {
             pools,
             slots: Mutex::default(),
             renders: AtomicU64::new(0),
+            returns_within,
         }
     }
 
@@ -150,14 +163,16 @@ impl Cache {
 
     /// Renders, until it came from what did not change meanwhile.
     async fn make(&self, pool: &Name, view: View, version: Version, was_served: bool) -> Made {
-        for attempt in 0..ATTEMPTS {
+        let unknown_from = Instant::now() + self.returns_within;
+        let mut attempts = 1..ATTEMPTS;
+        loop {
             let Some(reading) = self.read(pool).await else {
                 return Made::Unsettled;
             };
             match &reading.source {
                 // Somebody may be replacing the file of a pool that was served a moment ago, and a
                 // machine that is told that there is no such pool gives up for good.
-                Err(Unservable::Unknown) if was_served && attempt < REPLACED_WITHIN => {
+                Err(Unservable::Unknown) if was_served && Instant::now() < unknown_from => {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }
@@ -171,9 +186,10 @@ impl Cache {
             if is_settled(&marks, SETTLES) && self.pools.still_holds(&marks) {
                 self.renders.fetch_add(1, Ordering::Relaxed);
                 let (pools, pool) = (self.pools.clone(), pool.clone());
-                let answer = tokio::task::spawn_blocking(move || {
+                let answer = tokio::task::spawn_blocking(move || -> Answer {
                     let source = source.map_err(|error| unservable(&pool, error))?;
-                    rendered(&pools, &pool, &source, view, version)
+                    let content = rendered(&pools, &pool, &source, view, version)?;
+                    Ok(Arc::new(Served::new(&source, content)))
                 });
                 match answer.await {
                     Ok(answer) if answer.is_ok() || is_settled(&marks, SETTLES_BROKEN) => {
@@ -182,9 +198,11 @@ impl Cache {
                     _ => {}
                 }
             }
+            if attempts.next().is_none() {
+                return Made::Unsettled;
+            }
             tokio::time::sleep(PAUSE).await;
         }
-        Made::Unsettled
     }
 
     async fn read(&self, pool: &Name) -> Option<Reading> {
@@ -220,20 +238,19 @@ fn is_settled(marks: &[Mark], settles: Duration) -> bool {
     })
 }
 
-fn rendered(pools: &Pools, pool: &Name, source: &Source, view: View, version: Version) -> Answer {
+fn rendered(
+    pools: &Pools,
+    pool: &Name,
+    source: &Source,
+    view: View,
+    version: Version,
+) -> Result<Vec<u8>, Problem> {
     let content = match view {
         View::Whole => render(source, version),
         View::Layered => layered::render(source, version),
     };
     match content {
-        Ok(content) => {
-            let digest = hex(&Sha256::digest(&content)[..16]);
-            Ok(Arc::new(Served {
-                config: source.config.as_str().to_owned(),
-                content: content.into(),
-                tag: format!("\"{digest}\""),
-            }))
-        }
+        Ok(content) => Ok(content),
         Err(Unrenderable::Invalid(reasons)) => {
             let config = Document::Config(source.config.clone());
             let place = pools.origin.place(&config);

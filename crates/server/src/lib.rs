@@ -24,6 +24,7 @@ mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod layered;
+mod limits;
 mod listen;
 mod log;
 mod metrics;
@@ -49,6 +50,7 @@ mod turn;
 mod yaml;
 
 pub use cluster::ClusterAccess;
+pub use limits::Limits;
 pub use log::Log;
 pub use server::{Access, Options, PoolsFrom, Server, run};
 pub use stop::Stop;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -24,6 +24,7 @@ use crate::answer::answer;
 use crate::audit::{Line, shortened};
 use crate::bare::{Bare, Refused};
 use crate::disk;
+use crate::limits::Limits;
 use crate::log::Log;
 use crate::patience::{Patience, Whole};
 use crate::reply::Sent;
@@ -32,12 +33,6 @@ use crate::site::Site;
 use crate::stop::Stop;
 use crate::turn::{Noted, Turn};
 
-/// How many connections there may be; more wait until one ends.
-const MOST_CONNECTIONS: usize = 10_000;
-/// How many of them one source may have: many machines may be behind one address.
-const MOST_OF_ONE: usize = 7_500;
-/// How many of those may be of strangers, from whom no valid request has come yet.
-const MOST_STRANGERS: usize = 2_000;
 /// How long a client may take to secure its connection.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How much of an answer is encrypted ahead of what the client has taken.
@@ -61,15 +56,15 @@ pub(crate) async fn serve(
     listener: TcpListener,
     tls: Arc<rustls::ServerConfig>,
     log: Log,
+    limits: Limits,
     stop: &Stop,
 ) {
     let acceptor = TlsAcceptor::from(tls);
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let (shares, strangers) = (Shares::new(MOST_OF_ONE), Shares::new(MOST_STRANGERS));
+    let places = Places::new(limits);
     loop {
         let accepted = async {
             // The semaphore is never closed.
-            let place = Arc::clone(&places).acquire_owned().await.ok();
+            let place = Arc::clone(&places.all).acquire_owned().await.ok();
             (place, listener.accept().await)
         };
         let (place, accepted) = tokio::select! {
@@ -78,8 +73,7 @@ pub(crate) async fn serve(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let share = shares.take(peer.ip()).zip(strangers.take(peer.ip()));
-                let Some((share, stranger)) = share else {
+                let Some((share, stranger)) = places.share(peer.ip()) else {
                     // Hung up on: one source must not keep all others out.
                     site.metrics.handshake_failed();
                     continue;
@@ -102,13 +96,45 @@ pub(crate) async fn serve(
     }
     drop(listener);
     site.drain();
-    let most = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
-    if tokio::time::timeout(DRAIN, places.acquire_many(most))
+    let most = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+    if tokio::time::timeout(DRAIN, places.all.acquire_many(most))
         .await
         .is_err()
     {
-        let count = MOST_CONNECTIONS - places.available_permits();
+        let count = limits.connections - places.all.available_permits();
         log.say(&format!("connections that were cut off: {count}"));
+    }
+}
+
+/// The places for connections.
+struct Places {
+    all: Arc<Semaphore>,
+    shares: Shares,
+    strangers: Shares,
+    limits: Limits,
+}
+
+impl Places {
+    fn new(limits: Limits) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(limits.connections)),
+            shares: Shares::new(limits.of_one_source),
+            strangers: Shares::new(limits.of_strangers),
+            limits,
+        }
+    }
+
+    /// Counts a connection that has a place already, for its source and as that of a stranger; none if
+    /// the source has enough. The last places are for sources that have few.
+    fn share(&self, source: IpAddr) -> Option<(Share, Share)> {
+        let is_reserve = self.all.available_permits() < self.limits.reserve;
+        let most = if is_reserve {
+            self.limits.few
+        } else {
+            self.limits.of_one_source
+        };
+        let share = self.shares.take_below(source, most)?;
+        Some((share, self.strangers.take(source)?))
     }
 }
 

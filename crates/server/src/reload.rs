@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::disk::{self, Fingerprint};
 use crate::log::Log;
 use crate::site::Site;
@@ -16,31 +18,26 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How long after its last change a file counts as whole.
 const SETTLES: Duration = Duration::from_millis(100);
 
-/// What is watched.
-#[derive(Debug)]
-pub(crate) struct Watched {
-    /// The certificate and its key.
-    pub(crate) identity: [PathBuf; 2],
-    /// The tokens.
-    pub(crate) tokens: Option<PathBuf>,
-}
-
 /// Reads files again when they change, for ever. What is wrong is told, and what was read before stays.
-pub(crate) async fn watch(site: Arc<Site>, watched: Watched, log: Log) {
-    let mut identity = Seen::new(watched.identity.to_vec());
-    let mut tokens = Seen::new(watched.tokens.iter().cloned().collect());
+pub(crate) async fn watch(
+    site: Arc<Site>,
+    mut identity: Watched<2>,
+    mut tokens: Option<Watched<1>>,
+    log: Log,
+) {
     loop {
         tokio::time::sleep(LOOK_AGAIN).await;
         site.progress.look_for_stalled(disk::now());
         if identity.has_changed() {
-            let [certificate, key] = &watched.identity;
+            let [certificate, key] = identity.paths();
             let outcome = read_identity(&site, certificate, key);
             identity.keep(outcome.is_ok());
             told(&site, &log, "certificate", outcome);
         }
-        if let Some(path) = &watched.tokens
+        if let Some(tokens) = &mut tokens
             && tokens.has_changed()
         {
+            let [path] = tokens.paths();
             let outcome = read_tokens(&site, path);
             tokens.keep(outcome.is_ok());
             told(&site, &log, "tokens", outcome);
@@ -85,23 +82,36 @@ fn told(site: &Site, log: &Log, about: &'static str, outcome: Result<(), String>
     }
 }
 
-/// Files, and the state in which they were last read.
+/// Files that are read together, and the state in which they were last read.
 #[derive(Debug)]
-struct Seen {
-    paths: Vec<PathBuf>,
-    states: Vec<Option<Fingerprint>>,
+pub(crate) struct Watched<const N: usize> {
+    paths: [PathBuf; N],
+    states: [Option<Fingerprint>; N],
     /// Whether they could be read in that state.
     is_read: bool,
 }
 
-impl Seen {
-    fn new(paths: Vec<PathBuf>) -> Self {
+impl<const N: usize> Watched<N> {
+    /// Looks at files that are about to be read for the first time, so that a change after that is
+    /// noticed, whenever somebody begins to watch.
+    pub(crate) fn new(paths: [PathBuf; N]) -> Self {
+        Self::at(paths, disk::now())
+    }
+
+    fn at(paths: [PathBuf; N], now: Timestamp) -> Self {
         let states = look(&paths);
+        // A file that changed a moment ago may change once more and look the same.
+        let is_read = !any_fresh(&states, now);
         Self {
             paths,
             states,
-            is_read: true,
+            is_read,
         }
+    }
+
+    /// Returns where the files are.
+    pub(crate) fn paths(&self) -> &[PathBuf; N] {
+        &self.paths
     }
 
     /// Notes whether the files could be read. If not, that is tried again although they do not change: a
@@ -113,10 +123,7 @@ impl Seen {
     /// Tells whether a file changed or was not read, and all of them are settled, so that they can be.
     fn has_changed(&mut self) -> bool {
         let states = look(&self.paths);
-        let now = disk::now();
-        let is_fresh =
-            |state: &Option<Fingerprint>| state.is_some_and(|state| state.is_fresh(now, SETTLES));
-        if self.is_read && states == self.states || states.iter().any(is_fresh) {
+        if self.is_read && states == self.states || any_fresh(&states, disk::now()) {
             return false;
         }
         self.states = states;
@@ -124,8 +131,13 @@ impl Seen {
     }
 }
 
-fn look(paths: &[PathBuf]) -> Vec<Option<Fingerprint>> {
-    paths.iter().map(|path| Fingerprint::look(path)).collect()
+fn look<const N: usize>(paths: &[PathBuf; N]) -> [Option<Fingerprint>; N] {
+    paths.each_ref().map(|path| Fingerprint::look(path))
+}
+
+fn any_fresh(states: &[Option<Fingerprint>], now: Timestamp) -> bool {
+    let mut states = states.iter().flatten();
+    states.any(|state| state.is_fresh(now, SETTLES))
 }
 
 #[cfg(test)]
@@ -139,13 +151,31 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens.yaml");
         std::fs::write(&path, "one").unwrap();
-        let mut seen = Seen::new(vec![path.clone()]);
+        let mut watched = Watched::new([path.clone()]);
         std::fs::write(&path, "three").unwrap();
         std::thread::sleep(SETTLES * 2);
         for is_read in [false, false, true] {
-            assert!(seen.has_changed());
-            seen.keep(is_read);
+            assert!(watched.has_changed());
+            watched.keep(is_read);
         }
-        assert!(!seen.has_changed());
+        assert!(!watched.has_changed());
+    }
+
+    #[test]
+    fn a_file_that_was_fresh_when_it_was_read_first_is_read_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens.yaml");
+        let file = std::fs::File::create(&path).unwrap();
+        let changed = std::time::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        file.set_modified(changed).unwrap();
+        let at = |moment| {
+            let now = Timestamp::try_from(changed + moment).unwrap();
+            Watched::at([path.clone()], now)
+        };
+        let mut watched = at(Duration::from_millis(1));
+        assert!(watched.has_changed());
+        watched.keep(true);
+        assert!(!watched.has_changed());
+        assert!(!at(SETTLES).has_changed());
     }
 }

@@ -13,6 +13,7 @@ use crate::audit::Audit;
 use crate::cache::Cache;
 use crate::cluster::{self, ClusterAccess, Store};
 use crate::folder::Folder;
+use crate::limits::Limits;
 use crate::log::Log;
 use crate::pools::{Origin, Pools};
 use crate::progress::Progress;
@@ -25,6 +26,9 @@ use crate::{disk, listen};
 
 /// How long is waited for threads that read files when the server ends.
 const LINGERS: Duration = Duration::from_secs(1);
+
+/// Files that are open besides connections, at most: those that are read, the log, the runtime's.
+const OTHER_FILES: usize = 256;
 
 /// What to serve, where, and to whom.
 #[derive(Debug, Clone)]
@@ -72,8 +76,10 @@ pub struct Server {
     site: Arc<Site>,
     listener: TcpListener,
     address: SocketAddr,
-    watched: Watched,
+    identity: Watched<2>,
+    tokens: Option<Watched<1>>,
     cluster: Option<(kube::Client, Arc<Store>)>,
+    limits: Limits,
     log: Log,
 }
 
@@ -86,7 +92,7 @@ impl fmt::Debug for Server {
 impl Server {
     /// Reads everything that is needed, and begins to listen; refuses what cannot work. Needs a
     /// runtime around it.
-    pub async fn open(options: Options, log: Log) -> Result<Self, Fault> {
+    pub async fn open(options: Options, limits: Limits, log: Log) -> Result<Self, Fault> {
         let (origin, cluster) = origin(options.pools).await?;
         let pools = Pools {
             origin,
@@ -99,15 +105,12 @@ impl Server {
         for (_, path) in &pools.certificates {
             disk::read(path).map_err(|error| unreadable(path, &error))?;
         }
-        let identity = Identity::read(&options.certificate, &options.key);
-        let identity = identity.map_err(|(file, why)| {
-            Fault::bad_input(format!("the server cannot prove who it is: {why}"))
-                .in_file(file.display().to_string())
-                .because("machines are served over TLS only")
-                .hint("give a certificate and its key, in PEM, with --cert and --key")
-        })?;
+        let (identity, identity_files) = identity(options.certificate, options.key)?;
         let (gate, tokens) = match options.access {
-            Access::Tokens(path) => (gate(&path)?, Some(path)),
+            Access::Tokens(path) => {
+                let file = Watched::new([path]);
+                (gate(&file.paths()[0])?, Some(file))
+            }
             Access::Anybody => (Gate::Open, None),
         };
         let audit = Audit::open(options.audit.as_deref());
@@ -115,7 +118,7 @@ impl Server {
         let (listener, address) = bind(options.listen)?;
         Ok(Self {
             site: Arc::new(Site::new(
-                Cache::new(pools),
+                Cache::new(pools, limits.pool_returns_within),
                 gate,
                 audit,
                 identity,
@@ -123,11 +126,10 @@ impl Server {
             )),
             listener,
             address,
-            watched: Watched {
-                identity: [options.certificate, options.key],
-                tokens,
-            },
+            identity: identity_files,
+            tokens,
             cluster,
+            limits,
             log,
         })
     }
@@ -146,14 +148,15 @@ impl Server {
             .map_err(|error| internal("listen", &error))?;
         let tls = tls::config(Arc::clone(&self.site.identity))
             .map_err(|error| internal("set TLS up", &error))?;
-        let watch = reload::watch(Arc::clone(&self.site), self.watched, self.log.clone());
+        let site = Arc::clone(&self.site);
+        let watch = reload::watch(site, self.identity, self.tokens, self.log.clone());
         let watch = tokio::spawn(watch);
         let cluster = self.cluster.map(|(client, store)| {
             let site = Arc::clone(&self.site);
             tokio::spawn(cluster::watch(client, store, site, self.log.clone()))
         });
         let site = Arc::clone(&self.site);
-        listen::serve(site, listener, Arc::new(tls), self.log, stop).await;
+        listen::serve(site, listener, Arc::new(tls), self.log, self.limits, stop).await;
         watch.abort();
         if let Some(cluster) = cluster {
             cluster.abort();
@@ -181,7 +184,7 @@ impl Server {
 
 /// Serves until `SIGTERM` or `SIGINT`.
 pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
-    raise_file_limit();
+    let limits = within_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
@@ -189,7 +192,7 @@ pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
         .map_err(|error| Fault::internal(format!("cannot start threads to answer: {error}")))?;
     let (log, rest) = log.clone().in_background();
     let served = runtime.block_on(async {
-        let server = Server::open(options, log.clone()).await?;
+        let server = Server::open(options, limits, log.clone()).await?;
         let stop = Stop::default();
         stop.on_signals()?;
         server.greet();
@@ -204,16 +207,38 @@ pub fn run(options: Options, log: &Log) -> Result<(), Fault> {
     served
 }
 
-/// Allows as many connections as the kernel lets us.
-fn raise_file_limit() {
+/// Raises the limit of open files as far as the kernel allows, and shares out as many connections as fit.
+fn within_file_limit() -> Limits {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    // If this is refused, fewer connections are accepted at a time, and the others wait.
+    // If this is refused, the limit stays as it is.
     let _ = setrlimit(Resource::Nofile, raised);
+    let limits = Limits::default();
+    match getrlimit(Resource::Nofile).current {
+        Some(files) => {
+            let files = usize::try_from(files).unwrap_or(usize::MAX);
+            let left = files.saturating_sub(OTHER_FILES).max(1);
+            Limits::of(left.min(limits.connections))
+        }
+        None => limits,
+    }
+}
+
+/// Reads by what the server proves who it is, from files that are watched from then on.
+fn identity(certificate: PathBuf, key: PathBuf) -> Result<(Identity, Watched<2>), Fault> {
+    let files = Watched::new([certificate, key]);
+    let [certificate, key] = files.paths();
+    let identity = Identity::read(certificate, key).map_err(|(file, why)| {
+        Fault::bad_input(format!("the server cannot prove who it is: {why}"))
+            .in_file(file.display().to_string())
+            .because("machines are served over TLS only")
+            .hint("give a certificate and its key, in PEM, with --cert and --key")
+    })?;
+    Ok((identity, files))
 }
 
 fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {

@@ -31,13 +31,18 @@ impl Shares {
 
     /// Counts a connection; none if the source has enough.
     pub(crate) fn take(&self, source: IpAddr) -> Option<Share> {
+        self.take_below(source, self.most)
+    }
+
+    /// Counts a connection of a source that has fewer than this; none if it has enough.
+    pub(crate) fn take_below(&self, source: IpAddr, most: usize) -> Option<Share> {
         let source = network(source);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(source).or_default();
-        if *count >= self.most {
+        let count = counts.get(&source).copied().unwrap_or(0);
+        if count >= self.most.min(most) {
             return None;
         }
-        *count += 1;
+        counts.insert(source, count + 1);
         Some(Share {
             shares: self.clone(),
             source,

@@ -44,7 +44,7 @@ fn site(folder: &Path) -> Arc<Site> {
     let audit = Audit::open(Some(Path::new("/dev/null"))).unwrap();
     let progress = crate::progress::Progress::new(std::time::Duration::from_mins(5));
     Arc::new(Site::new(
-        Cache::new(pools),
+        Cache::new(pools, std::time::Duration::ZERO),
         Gate::Open,
         audit,
         identity,

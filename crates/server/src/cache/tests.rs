@@ -20,11 +20,12 @@ fn config(mark: &str) -> String {
 }
 
 fn cache(folder: &Path) -> Cache {
-    Cache::new(Pools {
+    let pools = Pools {
         origin: Origin::Folder(Folder(folder.to_owned())),
         kubeconfig: None,
         certificates: vec![],
-    })
+    };
+    Cache::new(pools, Duration::from_millis(500))
 }
 
 fn name(text: &str) -> Name {

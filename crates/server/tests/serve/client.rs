@@ -1,13 +1,14 @@
 //! A client that says exactly what it is told, and shows exactly what it gets.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tokio::net::TcpSocket;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,6 +42,8 @@ impl Answer {
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     address: SocketAddr,
+    /// From where it asks.
+    source: IpAddr,
     config: Arc<ClientConfig>,
 }
 
@@ -59,7 +62,16 @@ impl Client {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Self {
             address,
+            source: Ipv4Addr::LOCALHOST.into(),
             config: Arc::new(config),
+        }
+    }
+
+    /// Makes one that asks from another address of this machine.
+    pub(crate) fn from(&self, source: [u8; 4]) -> Self {
+        Self {
+            source: source.into(),
+            ..self.clone()
         }
     }
 
@@ -75,7 +87,16 @@ impl Client {
 
     /// Connects without securing anything.
     pub(crate) fn plain(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
+        // The standard library does not let a client choose its own address.
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_io().build().unwrap();
+        let stream = runtime.block_on(async {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind((self.source, 0).into()).unwrap();
+            socket.connect(self.address).await.unwrap()
+        });
+        let stream = stream.into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }

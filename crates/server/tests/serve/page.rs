@@ -4,28 +4,22 @@ mod chromium;
 mod explain;
 mod login;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::world::World;
+use crate::world::{World, token};
 
 /// As a browser asks.
 pub(crate) const BROWSER: &str = "Accept: text/html,application/xhtml+xml,*/*;q=0.8";
 
 /// Returns a tokens file with `worker-token`, `luks-token`, `all-token` and `late-token`.
 pub(crate) fn tokens() -> String {
-    let line = |token: &str, pool: &str, expires: u32| {
-        let hash = Sha256::digest(token.as_bytes());
-        let hash = hash
-            .iter()
-            .fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
-        format!("- {{sha256: {hash}, pool: '{pool}', expires: {expires}-01-01T00:00:00Z}}\n")
-    };
     [
         "tokens:\n".to_owned(),
-        line("worker-token", "worker", 2999),
-        line("luks-token", "luks", 2999),
-        line("all-token", "*", 2999),
-        line("late-token", "worker", 2020),
+        token(
+            "worker-token",
+            "pool: worker, expires: 2999-01-01T00:00:00Z",
+        ),
+        token("luks-token", "pool: luks, expires: 2999-01-01T00:00:00Z"),
+        token("all-token", "pool: '*', expires: 2999-01-01T00:00:00Z"),
+        token("late-token", "pool: worker, expires: 2020-01-01T00:00:00Z"),
     ]
     .concat()
 }

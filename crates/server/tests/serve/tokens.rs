@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use bootlace_server::Limits;
+
 use crate::client::{Answer, ask};
-use crate::world::{World, until};
+use crate::world::{Setup, World, until};
 
 /// SHA-256 of `good-token`, `late-token`, `other-token` and `coming-token`.
 const GOOD: &str = "461caa80a52104436e34006189430d13aba103b2c4344d446ea3d9324b0de1c0";
@@ -103,11 +105,15 @@ fn tokens_come_and_go_while_the_server_runs() {
     // A broken file takes nothing away, and is told.
     world.write("tokens.yaml", "tokens: secret");
     until("the broken file is noticed", || {
-        let ready = world.client.get("/readyz", &[]).json();
+        let own = [
+            "Authorization: Bearer coming-token",
+            "Bootlace-Node: node-7",
+        ];
+        let ready = world.client.get("/readyz", &own).json();
         ready["problems"].to_string().contains("tokens.yaml")
     });
     assert_eq!(with(&world, "coming-token").status, 200);
-    let log = world.log.lock().unwrap().join("\n");
+    let log = world.said();
     assert!(
         log.contains("tokens not read again") && !log.contains("secret"),
         "{log}"
@@ -144,7 +150,16 @@ fn who_can_serve_nobody_is_not_ready() {
     reason = "a file that is away for a moment"
 )]
 fn a_token_of_another_pool_gets_nothing_while_the_pool_is_away() {
-    let world = World::with_tokens(&file(GOOD));
+    // Whoever waits for the pool waits for longer than a client does.
+    let limits = Limits {
+        pool_returns_within: Duration::from_mins(10),
+        ..Limits::default()
+    };
+    let tokens = file(GOOD);
+    let world = World::start(Setup {
+        limits,
+        ..Setup::of_tokens(&tokens)
+    });
     let good = ["Authorization: Bearer good-token", "Bootlace-Node: node-7"];
     let other = ["Authorization: Bearer other-token"];
     let (pool, away) = (
@@ -155,13 +170,14 @@ fn a_token_of_another_pool_gets_nothing_while_the_pool_is_away() {
         // What was served before is waited for, by those who may have it.
         let before = world.client.get(path, &good);
         std::fs::rename(&pool, &away).unwrap();
+        // The pool is back only after this answer, so an answer that waits for the pool never comes.
+        let answer = world.client.get(path, &other);
+        assert!([401, 404].contains(&answer.status), "{path}: {answer:?}");
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(200));
                 std::fs::rename(&away, &pool).unwrap();
             });
-            let answer = world.client.get(path, &other);
-            assert!([401, 404].contains(&answer.status), "{path}: {answer:?}");
             assert_eq!(
                 world.client.get(path, &good).status,
                 before.status,

@@ -2,12 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "a test's own files and clock")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bootlace_server::{Access, ClusterAccess, Log, Options, PoolsFrom, Server, Stop};
+use bootlace_server::{Access, ClusterAccess, Limits, Log, Options, PoolsFrom, Server, Stop};
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::client::Client;
@@ -31,40 +32,45 @@ pub(crate) struct World {
 impl World {
     /// Starts a server that serves anybody.
     pub(crate) fn open() -> Self {
-        Self::start(prepared(), None, "audit.jsonl")
+        Self::start(Setup::default())
     }
 
     /// Starts a server that asks for tokens.
     pub(crate) fn with_tokens(tokens: &str) -> Self {
-        Self::start(prepared(), Some(tokens), "audit.jsonl")
+        Self::start(Setup::of_tokens(tokens))
     }
 
     /// Starts a server that cannot write its audit.
     pub(crate) fn with_full_disk() -> Self {
-        Self::start(prepared(), None, "/dev/full")
+        Self::start(Setup {
+            audit: "/dev/full",
+            ..Setup::default()
+        })
     }
 
     /// Starts a server of what is in a cluster.
     pub(crate) fn of_cluster(kubeconfig: PathBuf) -> Self {
-        let access = ClusterAccess {
-            kubeconfig: Some(kubeconfig),
-        };
-        let pools = PoolsFrom::Cluster(access);
-        Self::serve(prepared(), pools, None, "audit.jsonl")
+        Self::start(Setup {
+            cluster: Some(kubeconfig),
+            ..Setup::default()
+        })
     }
 
-    fn start(folder: TempDir, tokens: Option<&str>, audit: &str) -> Self {
-        let pools = PoolsFrom::Folder(folder.path().join("pools"));
-        Self::serve(folder, pools, tokens, audit)
-    }
-
-    fn serve(folder: TempDir, pools: PoolsFrom, tokens: Option<&str>, audit: &str) -> Self {
+    /// Starts a server.
+    pub(crate) fn start(setup: Setup<'_>) -> Self {
+        let folder = prepared();
         let path = |name: &str| folder.path().join(name);
         let authority = certify(&folder);
-        let access = tokens.map_or(Access::Anybody, |tokens| {
+        let access = setup.tokens.map_or(Access::Anybody, |tokens| {
             std::fs::write(path("tokens.yaml"), tokens).unwrap();
             Access::Tokens(path("tokens.yaml"))
         });
+        let pools = match setup.cluster {
+            Some(kubeconfig) => PoolsFrom::Cluster(ClusterAccess {
+                kubeconfig: Some(kubeconfig),
+            }),
+            None => PoolsFrom::Folder(path("pools")),
+        };
         let options = Options {
             pools,
             listen: ([127, 0, 0, 1], 0).into(),
@@ -74,15 +80,17 @@ impl World {
             kubeconfig: Some(path("kubeconfig")),
             certificates: vec![],
             stalls_after: STALLS,
-            audit: Some(path(audit)),
+            audit: Some(path(setup.audit)),
         };
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = Arc::clone(&log);
         let log_lines = Log::new(move |line| lines.lock().unwrap().push(line.to_owned()));
         let runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
-        let server = runtime.block_on(Server::open(options, log_lines)).unwrap();
+        let server = runtime.block_on(Server::open(options, setup.limits, log_lines));
+        let server = server.unwrap();
         let client = Client::new(server.address(), &authority);
+        (setup.before_serving)(folder.path());
         let stop = Stop::default();
         let asked = stop.clone();
         let thread = std::thread::spawn(move || {
@@ -95,6 +103,11 @@ impl World {
             stop,
             thread: Some(thread),
         }
+    }
+
+    /// Returns all that the server said so far.
+    pub(crate) fn said(&self) -> String {
+        self.log.lock().unwrap().join("\n")
     }
 
     /// Returns a path in the folder.
@@ -153,6 +166,40 @@ impl Drop for World {
     }
 }
 
+/// How a server is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup<'s> {
+    pub(crate) tokens: Option<&'s str>,
+    pub(crate) audit: &'s str,
+    /// The kubeconfig of the cluster that is served from, if it is not a folder.
+    pub(crate) cluster: Option<PathBuf>,
+    pub(crate) limits: Limits,
+    /// What happens after the server has read its files, and before it serves.
+    pub(crate) before_serving: fn(&Path),
+}
+
+impl Default for Setup<'_> {
+    fn default() -> Self {
+        Self {
+            tokens: None,
+            audit: "audit.jsonl",
+            cluster: None,
+            limits: Limits::default(),
+            before_serving: |_| {},
+        }
+    }
+}
+
+impl<'s> Setup<'s> {
+    /// A server that asks for tokens.
+    pub(crate) fn of_tokens(tokens: &'s str) -> Self {
+        Self {
+            tokens: Some(tokens),
+            ..Self::default()
+        }
+    }
+}
+
 /// Waits until something holds.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
@@ -160,6 +207,15 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < end, "in vain: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// An entry of the tokens file.
+pub(crate) fn token(token: &str, rest: &str) -> String {
+    let hash = Sha256::digest(token.as_bytes());
+    let hash = hash
+        .iter()
+        .fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
+    format!("- {{sha256: {hash}, {rest}}}\n")
 }
 
 /// A config with one file.
