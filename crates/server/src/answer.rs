@@ -12,10 +12,11 @@ use crate::cache::{self, View};
 use crate::name::Name;
 use crate::page::Credentials;
 use crate::problem::{Kind, Problem};
-use crate::progress::{Seen, Unreadable};
+use crate::progress::Unreadable;
 use crate::reply::Reply;
+use crate::sight::Sight;
 use crate::site::Site;
-use crate::tokens::{Bearer, Verdict};
+use crate::tokens::{Bearer, Purpose, Verdict};
 use crate::{accept, disk, page, progress, status};
 
 /// After how many seconds a machine may ask again with a token that is not known yet.
@@ -43,10 +44,11 @@ pub(crate) async fn answer<B: Body<Error: Into<Unreadable>>>(
     }
     match endpoint {
         "healthz" => Reply::new(endpoint, "text/plain; charset=utf-8", "ok\n"),
-        "readyz" => status::ready(site).await,
-        "status" | "metrics" => match seen(site, request) {
-            Ok(seen) if endpoint == "status" => status::status(site, seen.as_ref()).await,
-            Ok(seen) => status::metrics(site, seen.as_ref()),
+        // Whoever looks after the server asks without a token, or with one that has expired.
+        "readyz" => status::ready(site, &sight(site, request).unwrap_or_default()).await,
+        "status" | "metrics" => match sight(site, request) {
+            Ok(sight) if endpoint == "status" => status::status(site, &sight).await,
+            Ok(sight) => status::metrics(site, &sight),
             Err(refusal) => refused(site, endpoint, refusal, source),
         },
         "progress" => progress(site, request, body, source).await,
@@ -99,12 +101,12 @@ async fn progress<B: Body<Error: Into<Unreadable>>>(
     source: SocketAddr,
 ) -> Reply {
     // Whoever tells something is a machine, and machines have no cookies.
-    let credentials = if request.method == Method::POST {
-        page::header(&request.headers)
+    let (purpose, credentials) = if request.method == Method::POST {
+        (Purpose::Report, page::header(&request.headers))
     } else {
-        page::credentials(&request.headers)
+        (Purpose::Read, page::credentials(&request.headers))
     };
-    let (verdict, bearer) = judge(site, None, &request.headers, &credentials);
+    let (verdict, bearer) = judge(site, purpose, None, &request.headers, &credentials);
     let mut reply = match refusal(None, verdict) {
         Some(refusal) => refused(site, "progress", refusal, source),
         None if request.method == Method::POST => progress::take(site, &bearer, body, source).await,
@@ -116,13 +118,13 @@ async fn progress<B: Body<Error: Into<Unreadable>>>(
     reply
 }
 
-/// Tells whose machines somebody may see: nobody's without a token, and a bad one is refused.
-fn seen(site: &Site, request: &Parts) -> Result<Option<Seen>, Refusal> {
+/// Tells what a caller may see; without a token that is what strangers see, and a bad one is refused.
+fn sight(site: &Site, request: &Parts) -> Result<Sight, Refusal> {
     let credentials = page::credentials(&request.headers);
-    let (verdict, bearer) = judge(site, None, &request.headers, &credentials);
+    let (verdict, bearer) = judge(site, Purpose::Read, None, &request.headers, &credentials);
     match refusal(None, verdict) {
-        None => Ok(Some(progress::seen(site, &bearer))),
-        Some(_) if verdict == Verdict::Missing => Ok(None),
+        None => Ok(Sight::of(site, &bearer)),
+        Some(_) if verdict == Verdict::Missing => Ok(Sight::default()),
         Some(refusal) => Err(refusal),
     }
 }
@@ -173,7 +175,8 @@ async fn config(
     source: SocketAddr,
 ) -> Reply {
     let headers = &request.headers;
-    let (verdict, bearer) = judge(site, Some(pool), headers, &page::header(headers));
+    let given = page::header(headers);
+    let (verdict, bearer) = judge(site, Purpose::Read, Some(pool), headers, &given);
     let mut reply = match refusal(Some(pool), verdict) {
         None => served(site, view, pool, headers).await,
         Some(refusal) => match wrong_name(site, pool, verdict) {
@@ -234,6 +237,7 @@ async fn served(site: &Site, view: View, pool: &Name, headers: &HeaderMap) -> Re
 /// Judges what a client proves itself by, for a pool or any; it may say which node it is.
 pub(crate) fn judge(
     site: &Site,
+    purpose: Purpose,
     pool: Option<&Name>,
     headers: &HeaderMap,
     credentials: &Credentials,
@@ -243,7 +247,7 @@ pub(crate) fn judge(
     };
     let node = headers.get(NODE).map(AsRef::as_ref);
     let header = credentials.as_header();
-    tokens.judge(header.as_deref(), pool, node, disk::now())
+    tokens.judge(purpose, header.as_deref(), pool, node, disk::now())
 }
 
 fn too_many_failures(seconds: u32) -> Problem {

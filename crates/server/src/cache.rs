@@ -60,15 +60,18 @@ pub(crate) struct Served {
     pub(crate) content: Bytes,
     /// A name for exactly these bytes, in quotes.
     pub(crate) tag: String,
+    /// A number that changes whenever this is rendered, and tells nothing about the bytes.
+    pub(crate) revision: u64,
 }
 
 impl Served {
-    fn new(source: &Source, content: Vec<u8>) -> Self {
+    fn new(source: &Source, content: Vec<u8>, revision: u64) -> Self {
         let digest = hex(&Sha256::digest(&content)[..16]);
         Self {
             config: source.config.as_str().to_owned(),
             content: content.into(),
             tag: format!("\"{digest}\""),
+            revision,
         }
     }
 }
@@ -184,12 +187,12 @@ impl Cache {
             }
             let Reading { marks, source } = reading;
             if is_settled(&marks, SETTLES) && self.pools.still_holds(&marks) {
-                self.renders.fetch_add(1, Ordering::Relaxed);
+                let revision = self.renders.fetch_add(1, Ordering::Relaxed) + 1;
                 let (pools, pool) = (self.pools.clone(), pool.clone());
                 let answer = tokio::task::spawn_blocking(move || -> Answer {
                     let source = source.map_err(|error| unservable(&pool, error))?;
                     let content = rendered(&pools, &pool, &source, view, version)?;
-                    Ok(Arc::new(Served::new(&source, content)))
+                    Ok(Arc::new(Served::new(&source, content, revision)))
                 });
                 match answer.await {
                     Ok(answer) if answer.is_ok() || is_settled(&marks, SETTLES_BROKEN) => {

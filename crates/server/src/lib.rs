@@ -39,6 +39,7 @@ mod rendered;
 mod reply;
 mod server;
 mod shares;
+mod sight;
 mod site;
 mod source;
 mod status;

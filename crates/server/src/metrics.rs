@@ -10,6 +10,9 @@ use crate::progress::Node;
 /// How many phases are told apart.
 const MOST_PHASES: usize = 200;
 
+/// To what the size of an answer is rounded up.
+const BLOCK: u64 = 64 << 10;
+
 /// What is counted.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
@@ -24,6 +27,8 @@ impl Metrics {
     /// Counts an answer.
     pub(crate) fn answered(&self, endpoint: &'static str, status: u16, bytes: u64) {
         add(&self.answers, (endpoint, status));
+        // Anybody may read the sum, and the exact size of a config tells how long its secrets are.
+        let bytes = bytes.next_multiple_of(BLOCK);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -82,7 +87,7 @@ impl Metrics {
             &mut text,
             "sent_bytes_total",
             "counter",
-            "Bytes of answers.",
+            "Bytes of answers, each rounded up to 64 KiB.",
         );
         line(
             &mut text,
@@ -175,14 +180,15 @@ mod tests {
     fn counters_are_written_as_prometheus_reads_them() {
         let metrics = std::sync::Arc::new(Metrics::default());
         metrics.answered("config", 200, 5);
-        metrics.answered("config", 200, 5);
+        metrics.answered("config", 200, BLOCK + 1);
+        metrics.answered("config", 304, 0);
         metrics.refused("expired");
         let connected = metrics.connected();
         let text = metrics.text(&[("renders_total", "Renders.", 3)]);
         for expected in [
             "bootlace_server_answers_total{endpoint=\"config\",status=\"200\"} 2\n",
             "bootlace_server_refused_tokens_total{reason=\"expired\"} 1\n",
-            "bootlace_server_sent_bytes_total 10\n",
+            "bootlace_server_sent_bytes_total 196608\n",
             "# TYPE bootlace_server_connections gauge\nbootlace_server_connections 1\n",
             "# TYPE bootlace_server_renders_total counter\nbootlace_server_renders_total 3\n",
         ] {

@@ -35,7 +35,7 @@ use crate::problem::{Kind, Problem};
 use crate::progress::Unreadable;
 use crate::reply::Reply;
 use crate::site::Site;
-use crate::tokens::{Bearer, Verdict};
+use crate::tokens::{Bearer, Purpose, Verdict};
 
 const HTML: &str = "text/html; charset=utf-8";
 /// By this a browser says from where a request comes.
@@ -80,7 +80,8 @@ impl Accepts {
 pub(crate) fn home(site: &Site, request: &Parts, source: SocketAddr) -> Reply {
     let headers = &request.headers;
     let accepts = Accepts::of(headers);
-    let (verdict, bearer) = answer::judge(site, None, headers, &credentials(headers));
+    let (verdict, bearer) =
+        answer::judge(site, Purpose::Read, None, headers, &credentials(headers));
     let is_open = site.gate.tokens().is_none();
     let mut reply = match (answer::refusal(None, verdict), accepts) {
         (Some(refusal), Accepts::Html) => sent_away(site, "page", refusal, source),
@@ -153,6 +154,9 @@ fn in_words(reason: &str) -> &'static str {
         }
         "expired" => "The token has expired. Ask for a new one.",
         "revoked" => "The token was revoked. Ask for a new one.",
+        "other-node" => {
+            "The token is for one node, and a browser cannot say that it is this node. Log in with a token of a pool, or with one of the pool *."
+        }
         "unknown" => {
             "The token is not known. If it was written into the tokens file just now, try again in a few seconds."
         }
@@ -180,7 +184,9 @@ pub(crate) async fn login<B: Body<Error: Into<Unreadable>>>(
     };
     let token = cookie::token_of_form(&body);
     let given = Credentials::Token(token.clone());
-    let (verdict, bearer) = answer::judge(site, None, &HeaderMap::new(), &given);
+    // What comes later comes with the cookie alone, so a token of one node is of no use here.
+    let headers = HeaderMap::new();
+    let (verdict, bearer) = answer::judge(site, Purpose::Read, None, &headers, &given);
     // Nothing in the field is no token either.
     let verdict = match verdict {
         Verdict::Missing => Verdict::Malformed,

@@ -161,6 +161,17 @@ impl Problem {
         self
     }
 
+    /// Says that it happened, and not why.
+    #[must_use]
+    pub(crate) fn withheld(self, detail: String) -> Self {
+        let hint = "ask with a token of the pool".to_owned();
+        Self {
+            detail,
+            hint,
+            ..self
+        }
+    }
+
     /// Returns the status code.
     pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)

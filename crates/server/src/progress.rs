@@ -6,7 +6,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use endpoint::{Unreadable, seen, take, tell};
+pub(crate) use endpoint::{Unreadable, take, tell};
 pub(crate) use events::Events;
 
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ use tokio::sync::broadcast;
 
 use self::report::Report;
 use crate::name::Name;
+use crate::sight::Sight;
 
 /// How many machines of a pool are remembered; of more, those that are done, and then those that were
 /// silent for longest, are forgotten.
@@ -59,25 +60,6 @@ pub(crate) struct Node {
     pub(crate) reports: u64,
     /// Whether it stopped telling before it was done.
     pub(crate) stalled: bool,
-}
-
-/// Whose machines somebody may see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Seen {
-    /// Those of all pools.
-    All,
-    /// Those of these pools.
-    Of(Vec<Name>),
-}
-
-impl Seen {
-    /// Tells whether the machines of a pool may be seen.
-    pub(crate) fn sees(&self, pool: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Of(pools) => pools.iter().any(|name| name.as_str() == pool),
-        }
-    }
 }
 
 /// A change that readers are told of.
@@ -154,9 +136,9 @@ impl Progress {
     }
 
     /// Returns where everybody is whom one may see.
-    pub(crate) fn list(&self, seen: &Seen, now: Timestamp) -> Vec<Node> {
+    pub(crate) fn list(&self, sight: &Sight, now: Timestamp) -> Vec<Node> {
         let nodes = self.nodes();
-        let nodes = nodes.values().filter(|node| seen.sees(&node.pool));
+        let nodes = nodes.values().filter(|node| sight.sees(&node.pool));
         let nodes = nodes.cloned().map(|mut node| {
             node.stalled = self.is_stalled(&node, now);
             node

@@ -94,10 +94,19 @@ pub(crate) struct Bearer {
     pub(crate) token: Option<String>,
     /// The node that the token is for.
     pub(crate) node: Option<String>,
-    /// The pools that the token is valid for.
+    /// The pools that the token is valid for, on the node that asks.
     pub(crate) pools: Vec<Name>,
-    /// Whether the token may look at everything.
+    /// Whether the token may look at everything, on the node that asks.
     pub(crate) sees_all: bool,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It reads something: a token of one node needs the name of that node beside it.
+    Read,
+    /// It reports something, and the report names the node.
+    Report,
 }
 
 /// Whether somebody may ask.
@@ -178,6 +187,7 @@ impl Tokens {
     /// for; the client may say which node it is.
     pub(crate) fn judge(
         &self,
+        purpose: Purpose,
         header: Option<&[u8]>,
         pool: Option<&Name>,
         node: Option<&[u8]>,
@@ -190,46 +200,104 @@ impl Tokens {
             return (Verdict::Malformed, Bearer::default());
         };
         let hash = Hash::of(value);
-        let mut found: Vec<&Token> = Vec::new();
+        let mut listed: Vec<&Token> = Vec::new();
         // All are looked at, so that the time tells nothing about the place of the one that fits.
         for token in &self.tokens {
             if token.hash.is(&hash) {
-                found.push(token);
+                listed.push(token);
             }
         }
-        let valid = || found.iter().filter(|token| token.is_valid(now));
-        let mut here = found.iter();
-        let here = match pool {
-            Some(pool) => here.find(|token| token.pool.as_ref() == Some(pool)),
-            None => valid().next().or(here.next()),
+        let entries = Entries {
+            listed,
+            purpose,
+            node,
+            now,
         };
-        // Whoever asks for a config says who it is; who reports something says so in the report.
-        let is_other = |bound: &str| match node {
-            Some(node) => node != bound.as_bytes(),
-            None => pool.is_some(),
+        let chosen = entries.chosen(pool);
+        let verdict = match entries.verdict(chosen) {
+            Some(verdict) => verdict,
+            None if self.revoked.contains(&hash) => Verdict::Revoked,
+            None => Verdict::Unknown,
         };
-        let verdict = match (here, found.first()) {
-            (Some(token), _) if token.is_revoked => Verdict::Revoked,
-            (Some(token), _) if token.expires <= now => Verdict::Expired,
-            (Some(token), _) if token.node.as_deref().is_some_and(is_other) => match node {
-                Some(_) => Verdict::OtherNode,
-                None => Verdict::NoNode,
-            },
-            (Some(_), _) => Verdict::Allowed,
-            (None, Some(token)) if token.is_revoked => Verdict::Revoked,
-            (None, Some(_)) if valid().next().is_none() => Verdict::Expired,
-            (None, Some(_)) if valid().all(|token| token.pool.is_none()) => Verdict::OnlyLooks,
-            (None, Some(_)) => Verdict::OtherPool,
-            (None, None) if self.revoked.contains(&hash) => Verdict::Revoked,
-            (None, None) => Verdict::Unknown,
+        (verdict, entries.bearer(&hash, chosen))
+    }
+}
+
+/// The entries of the file for the token of a request.
+struct Entries<'t> {
+    listed: Vec<&'t Token>,
+    purpose: Purpose,
+    /// The node that the client says it is.
+    node: Option<&'t [u8]>,
+    now: Timestamp,
+}
+
+impl<'t> Entries<'t> {
+    /// Returns the entry that decides about a pool, or about a request that concerns none.
+    fn chosen(&self, pool: Option<&Name>) -> Option<&'t Token> {
+        let mut listed = self.listed.iter().copied();
+        match pool {
+            Some(pool) => listed.find(|token| token.pool.as_ref() == Some(pool)),
+            None => self
+                .usable()
+                .next()
+                .or(self.valid().next())
+                .or(listed.next()),
+        }
+    }
+
+    fn valid(&self) -> impl Iterator<Item = &'t Token> {
+        let listed = self.listed.iter().copied();
+        listed.filter(|token| token.is_valid(self.now))
+    }
+
+    /// Lists the valid entries for the node that asks.
+    fn usable(&self) -> impl Iterator<Item = &'t Token> {
+        self.valid().filter(|token| self.is_for_node(token))
+    }
+
+    fn is_for_node(&self, token: &Token) -> bool {
+        match (token.node.as_deref(), self.node) {
+            (None, _) => true,
+            (Some(bound), Some(node)) => bound.as_bytes() == node,
+            (Some(_), None) => self.purpose == Purpose::Report,
+        }
+    }
+
+    /// Judges by the entry that decides; none if the token is not in the file.
+    fn verdict(&self, chosen: Option<&Token>) -> Option<Verdict> {
+        let first = self.listed.first()?;
+        let other_node = match self.node {
+            Some(_) => Verdict::OtherNode,
+            None => Verdict::NoNode,
         };
-        let bearer = Bearer {
+        Some(match chosen {
+            Some(token) if token.is_revoked => Verdict::Revoked,
+            Some(token) if token.expires <= self.now => Verdict::Expired,
+            Some(token) if !self.is_for_node(token) => other_node,
+            Some(_) => Verdict::Allowed,
+            None if first.is_revoked => Verdict::Revoked,
+            None if self.valid().next().is_none() => Verdict::Expired,
+            None if self.usable().next().is_none() => other_node,
+            None if self.usable().all(|token| token.pool.is_none()) => Verdict::OnlyLooks,
+            None => Verdict::OtherPool,
+        })
+    }
+
+    fn bearer(&self, hash: &Hash, chosen: Option<&Token>) -> Bearer {
+        let node = chosen.or(self.listed.first().copied());
+        let node = node.and_then(|token| token.node.clone());
+        // A report is about the node of one entry, so it does not reach the pools of other nodes.
+        let usable = || {
+            let usable = self.usable();
+            usable.filter(|token| self.purpose == Purpose::Read || token.node == node)
+        };
+        Bearer {
             token: Some(hash.shown()),
-            node: here.or(found.first()).and_then(|token| token.node.clone()),
-            pools: valid().filter_map(|token| token.pool.clone()).collect(),
-            sees_all: valid().any(|token| token.pool.is_none()),
-        };
-        (verdict, bearer)
+            pools: usable().filter_map(|token| token.pool.clone()).collect(),
+            sees_all: usable().any(|token| token.pool.is_none()),
+            node: node.clone(),
+        }
     }
 }
 

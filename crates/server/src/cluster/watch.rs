@@ -128,7 +128,7 @@ impl Watcher {
                 Err(error) => {
                     // What was told before stays: an API server that has just started may not know
                     // its own kinds yet, and a machine must not be sent away for that.
-                    self.failed(kind, &error);
+                    self.failed(kind, only, &error);
                     continue;
                 }
             };
@@ -276,10 +276,13 @@ impl Watcher {
 
     /// Notes that a kind cannot be followed, and why the API says so. That it does not answer at all
     /// is noticed elsewhere, for all kinds at once.
-    fn failed(&self, kind: &Kind, error: &watcher::Error) {
+    fn failed(&self, kind: &Kind, only: Option<&str>, error: &watcher::Error) {
         let Some((code, why)) = refusal(error) else {
             return;
         };
+        // The name of a config follows from all of it, and every token shows this.
+        let hidden = only.filter(|_| kind.plural == CONFIGS.plural);
+        let why = hidden.map_or_else(|| why.to_owned(), |name| why.replace(name, "NAME"));
         let is_unknown = code == NOT_FOUND;
         if kind.is_optional && is_unknown {
             return self.told(kind.plural, None);

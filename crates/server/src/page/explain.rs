@@ -16,8 +16,10 @@ use crate::name::Name;
 use crate::problem::{Kind, Problem};
 use crate::rendered::render;
 use crate::reply::Reply;
+use crate::sight::Sight;
 use crate::site::Site;
-use crate::tokens::Verdict;
+use crate::status;
+use crate::tokens::{Purpose, Verdict};
 
 const ENDPOINT: &str = "explain";
 /// How often everything is read again if it changes between being served and being explained.
@@ -39,7 +41,8 @@ pub(crate) async fn explain(site: &Site, request: &Parts, source: SocketAddr) ->
         return answer::nowhere(ENDPOINT);
     };
     let headers = &request.headers;
-    let (verdict, bearer) = answer::judge(site, Some(&pool), headers, &credentials(headers));
+    let given = credentials(headers);
+    let (verdict, bearer) = answer::judge(site, Purpose::Read, Some(&pool), headers, &given);
     let looks = verdict == Verdict::OtherPool && bearer.sees_all || verdict == Verdict::OnlyLooks;
     let refusal = answer::refusal(Some(&pool), verdict).filter(|_| !looks);
     let mut reply = match refusal {
@@ -48,7 +51,7 @@ pub(crate) async fn explain(site: &Site, request: &Parts, source: SocketAddr) ->
             None => answer::refused(site, ENDPOINT, refusal, source),
         },
         None => match asked(request.uri.query().unwrap_or_default()) {
-            Ok(asked) => explained(site, &pool, asked).await,
+            Ok(asked) => explained(site, &pool, asked, &Sight::of(site, &bearer)).await,
             Err(problem) => Reply::problem(ENDPOINT, &problem),
         },
     };
@@ -99,21 +102,18 @@ fn asked(query: &str) -> Result<Asked, Problem> {
 }
 
 /// Explains what a pool serves.
-async fn explained(site: &Site, pool: &Name, asked: Asked) -> Reply {
+async fn explained(site: &Site, pool: &Name, asked: Asked, sight: &Sight) -> Reply {
     let mut versions = Vec::new();
     for version in SERVED {
         let answer = site.cache.get(pool, asked.view, version).await;
-        versions.push(match answer {
-            Ok(served) => json!({
-                "version": version.name(), "bytes": served.content.len(), "etag": served.tag,
-            }),
-            Err(problem) if problem.status() == hyper::StatusCode::NOT_FOUND => {
-                return Reply::problem(ENDPOINT, &problem);
-            }
-            Err(problem) => json!({
-                "version": version.name(), "status": problem.status().as_u16(), "detail": problem.detail(),
-            }),
-        });
+        if let Err(problem) = &answer
+            && problem.status() == hyper::StatusCode::NOT_FOUND
+        {
+            return Reply::problem(ENDPOINT, problem);
+        }
+        let mut told = status::told_version(pool, &answer, sight);
+        told["version"] = version.name().into();
+        versions.push(told);
     }
     let mut body = json!({
         "pool": pool.as_str(),
@@ -122,14 +122,20 @@ async fn explained(site: &Site, pool: &Name, asked: Asked) -> Reply {
         "versions": versions,
     });
     let mut config = None;
-    match parts(site, pool, asked).await {
-        Ok(parts) => {
+    let may_have = sight.may_have(pool.as_str());
+    match parts(site, pool, asked, may_have).await {
+        Ok((parts, of_config)) => {
             for (name, value) in parts.as_object().into_iter().flatten() {
                 body[name] = value.clone();
             }
-            config = parts["config"].as_str().map(ToOwned::to_owned);
+            config = Some(of_config);
         }
         Err(problem) => {
+            let problem = if may_have {
+                problem
+            } else {
+                problem.withheld(status::withheld(pool))
+            };
             // The body of a problem is JSON.
             body["problem"] = serde_json::from_slice(&problem.body()).unwrap_or_default();
         }
@@ -140,8 +146,14 @@ async fn explained(site: &Site, pool: &Name, asked: Asked) -> Reply {
     reply
 }
 
-/// Reads a pool again and explains it, until that is exactly what is served.
-async fn parts(site: &Site, pool: &Name, asked: Asked) -> Result<Value, Problem> {
+/// Reads a pool again and explains it, until that is exactly what is served; returns the name of its
+/// config, too.
+async fn parts(
+    site: &Site,
+    pool: &Name,
+    asked: Asked,
+    may_have: bool,
+) -> Result<(Value, String), Problem> {
     for _ in 0..ATTEMPTS {
         let served = site.cache.get(pool, asked.view, asked.version).await?;
         let (pools, pool) = (site.cache.pools().clone(), pool.clone());
@@ -161,10 +173,14 @@ async fn parts(site: &Site, pool: &Name, asked: Asked) -> Result<Value, Problem>
             if asked.is_summary {
                 parts = json!({ "image": parts["image"] });
             }
-            parts["config"] = served.config.clone().into();
-            parts["etag"] = served.tag.clone().into();
-            parts["bytes"] = served.content.len().into();
-            return Ok(parts);
+            if may_have {
+                parts["config"] = served.config.clone().into();
+                parts["etag"] = served.tag.clone().into();
+                parts["bytes"] = served.content.len().into();
+            } else {
+                explained::withhold(&mut parts);
+            }
+            return Ok((parts, served.config.clone()));
         }
     }
     let detail = format!("the pool {} changes all the time", pool.as_str());

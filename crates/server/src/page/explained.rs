@@ -4,12 +4,14 @@ mod content;
 mod origin;
 #[cfg(test)]
 mod tests;
+mod withheld;
 
 use bootlace_ignition::Version;
 use serde_json::{Value, json};
 
 use self::content::Shown;
 use self::origin::Origins;
+pub(super) use self::withheld::withhold;
 use super::secrets::{redacted, shown_url};
 use crate::cache::View;
 use crate::layered::image;

@@ -10,11 +10,12 @@ use hyper::StatusCode;
 use hyper::body::Body;
 use hyper::header::{ACCEPT, HeaderMap};
 
-use super::{Events, Report, Seen};
+use super::{Events, Report};
 use crate::disk;
 use crate::name::Name;
 use crate::problem::{Kind, Problem};
 use crate::reply::Reply;
+use crate::sight::Sight;
 use crate::site::Site;
 use crate::tokens::Bearer;
 
@@ -110,14 +111,6 @@ fn pool_of(site: &Site, bearer: &Bearer, named: Option<&str>) -> Result<Name, Pr
     }
 }
 
-/// Tells whose machines somebody with a valid token may see.
-pub(crate) fn seen(site: &Site, bearer: &Bearer) -> Seen {
-    match site.gate.tokens() {
-        Some(_) if !bearer.sees_all => Seen::Of(bearer.pools.clone()),
-        _ => Seen::All,
-    }
-}
-
 /// Tells where machines are: as a stream of events, or once, to whoever asks for JSON.
 pub(crate) fn tell(
     site: &Arc<Site>,
@@ -125,17 +118,17 @@ pub(crate) fn tell(
     headers: &HeaderMap,
     source: SocketAddr,
 ) -> Reply {
-    let seen = seen(site, bearer);
+    let sight = Sight::of(site, bearer);
     let accept = headers
         .get(ACCEPT)
         .map(hyper::header::HeaderValue::as_bytes);
     let wants_json = accept.is_some_and(|accept| accept.starts_with(b"application/json"));
     if wants_json {
-        let nodes = site.progress.list(&seen, disk::now());
+        let nodes = site.progress.list(&sight, disk::now());
         let body = serde_json::json!({ "nodes": nodes });
         return Reply::new(ENDPOINT, "application/json", body.to_string());
     }
-    let Some(events) = Events::begin(site, seen, source.ip()) else {
+    let Some(events) = Events::begin(site, sight, source.ip()) else {
         let detail = "too many read along already, or the server is about to end";
         let problem = Problem::new(Kind::NotReady, detail, "ask again later");
         return Reply::problem(ENDPOINT, &problem.retry_after(5));

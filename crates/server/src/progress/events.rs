@@ -12,9 +12,10 @@ use hyper::body::{Body, Frame};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::{Change, Node, Seen};
+use super::{Change, Node};
 use crate::disk;
 use crate::shares::Share;
+use crate::sight::Sight;
 use crate::site::Site;
 
 /// How often a line is sent when nothing happens, so that whoever reads knows that all is well, and a
@@ -36,12 +37,12 @@ pub(crate) struct Events {
 impl Events {
     /// Begins a stream: where everybody is whom one may see, then each change. None if the server is
     /// about to end, or too many read already, in all or from this source.
-    pub(crate) fn begin(site: &Arc<Site>, seen: Seen, source: IpAddr) -> Option<Self> {
+    pub(crate) fn begin(site: &Arc<Site>, sight: Sight, source: IpAddr) -> Option<Self> {
         let share = site.readers_of_one.take(source)?;
         let place = Arc::clone(&site.readers).try_acquire_owned().ok()?;
         let changes = site.progress.follow()?;
         let (sender, lines) = mpsc::channel(8);
-        tokio::spawn(pump(Arc::clone(site), seen, changes, sender));
+        tokio::spawn(pump(Arc::clone(site), sight, changes, sender));
         Some(Self {
             lines,
             _place: (place, share),
@@ -52,12 +53,12 @@ impl Events {
 /// Hands changes on until the reader is gone or the server ends.
 async fn pump(
     site: Arc<Site>,
-    seen: Seen,
+    sight: Sight,
     mut changes: tokio::sync::broadcast::Receiver<Change>,
     sender: mpsc::Sender<Bytes>,
 ) {
     let snapshot = || {
-        let nodes = site.progress.list(&seen, disk::now());
+        let nodes = site.progress.list(&sight, disk::now());
         all(&nodes)
     };
     let end = tokio::time::Instant::now() + LASTS;
@@ -78,7 +79,7 @@ async fn pump(
             () = tokio::time::sleep_until(end) => return,
         };
         line = match change {
-            Ok(change) if seen.sees(&change.pool) => {
+            Ok(change) if sight.sees(&change.pool) => {
                 Some(format!("event: node\ndata: {}\n\n", change.text))
             }
             Ok(_) => None,

@@ -1,5 +1,6 @@
 use super::report::Report;
 use super::*;
+use crate::tokens::Bearer;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
@@ -11,6 +12,10 @@ fn pool() -> Name {
 
 fn report(text: &str) -> Report {
     Report::parse(text.as_bytes(), None).unwrap().0
+}
+
+fn everything() -> Sight {
+    Sight::new(&Bearer::default(), true)
 }
 
 #[test]
@@ -96,14 +101,14 @@ fn who_goes_silent_before_the_end_has_stalled() {
     tell(r#"{"node": "a", "phase": "pull"}"#, 0);
     tell(r#"{"node": "a", "phase": "pull", "attempt": 2}"#, 30);
     tell(r#"{"node": "b", "phase": "done"}"#, 0);
-    let list = progress.list(&Seen::All, at(60));
+    let list = progress.list(&everything(), at(60));
     assert_eq!(list[0].since, at(0), "it is still there");
     assert_eq!(
         (list[0].last, list[0].reports, list[0].stalled),
         (at(30), 2, false)
     );
     let stalled = |second: i64| {
-        let list = progress.list(&Seen::All, at(second));
+        let list = progress.list(&everything(), at(second));
         list.iter().map(|node| node.stalled).collect::<Vec<_>>()
     };
     assert_eq!(stalled(90), [false, false]);
@@ -123,9 +128,13 @@ fn who_goes_silent_before_the_end_has_stalled() {
     assert!(changes.try_recv().is_err(), "it is told once");
     tell(r#"{"node": "a", "phase": "reboot"}"#, 100);
     assert_eq!(stalled(101), [false, false]);
-    assert_eq!(progress.list(&Seen::All, at(101))[0].since, at(100));
-    let other = Name::parse("other").unwrap();
-    assert_eq!(progress.list(&Seen::Of(vec![other]), at(101)), []);
+    assert_eq!(progress.list(&everything(), at(101))[0].since, at(100));
+    let other = Bearer {
+        pools: vec![Name::parse("other").unwrap()],
+        ..Bearer::default()
+    };
+    let of_other = Sight::new(&other, false);
+    assert_eq!(progress.list(&of_other, at(101)), []);
     progress.end();
     assert!(progress.follow().is_none());
 }
@@ -138,7 +147,7 @@ fn those_who_were_silent_for_longest_are_forgotten() {
         let second = i64::try_from(n).unwrap();
         progress.note(&pool(), report(&text), String::new(), at(second));
     }
-    let list = progress.list(&Seen::All, at(0));
+    let list = progress.list(&everything(), at(0));
     assert_eq!(list.len(), MOST_NODES);
     assert!(list.iter().all(|node| node.name != "n0"));
 }

@@ -50,6 +50,7 @@ fn tokens_are_judged_row_by_row() {
     ];
     for (header, expected) in rows {
         let (verdict, _) = tokens.judge(
+            Purpose::Read,
             header.map(str::as_bytes),
             Some(&worker()),
             Some(b"node-1"),
@@ -58,6 +59,7 @@ fn tokens_are_judged_row_by_row() {
         assert_eq!(verdict, expected, "{header:?}");
     }
     let (_, bearer) = tokens.judge(
+        Purpose::Read,
         Some(b"Bearer good"),
         Some(&worker()),
         Some(b"node-1"),
@@ -66,6 +68,7 @@ fn tokens_are_judged_row_by_row() {
     assert_eq!(bearer.token.as_deref(), Some("770e6076"));
     assert_eq!(bearer.node.as_deref(), Some("node-1"));
     let (verdict, _) = tokens.judge(
+        Purpose::Read,
         Some(b"Bearer \xff"),
         Some(&worker()),
         Some(b"node-1"),
@@ -82,6 +85,7 @@ fn a_token_that_was_taken_out_is_revoked_until_it_is_back() {
     let judge = |tokens: &Tokens| {
         tokens
             .judge(
+                Purpose::Read,
                 Some(b"Bearer good"),
                 Some(&worker()),
                 Some(b"node-1"),
@@ -167,13 +171,32 @@ fn who_is_revoked_in_the_file_stays_so() {
     let tokens = Tokens::parse(text.as_bytes()).unwrap();
     for pool in ["worker", "master"] {
         let pool = Name::parse(pool).unwrap();
-        let (verdict, bearer) = tokens.judge(Some(b"Bearer good"), Some(&pool), None, now());
+        let (verdict, bearer) = tokens.judge(
+            Purpose::Read,
+            Some(b"Bearer good"),
+            Some(&pool),
+            None,
+            now(),
+        );
         assert_eq!((verdict, bearer.pools.len()), (Verdict::Revoked, 0));
     }
-    let (verdict, _) = tokens.judge(Some(b"Bearer good"), None, None, now());
+    let (verdict, _) = tokens.judge(Purpose::Read, Some(b"Bearer good"), None, None, now());
     assert_eq!(verdict, Verdict::Revoked);
     assert_eq!(tokens.counts(now()), (1, 0));
     assert!(Tokens::parse(text.replace("true", "maybe").as_bytes()).is_err());
+}
+
+fn judged(
+    tokens: &Tokens,
+    purpose: Purpose,
+    token: &str,
+    pool: Option<&str>,
+    node: Option<&str>,
+) -> (Verdict, Bearer) {
+    let pool = pool.map(|pool| Name::parse(pool).unwrap());
+    let header = format!("Bearer {token}");
+    let node = node.map(str::as_bytes);
+    tokens.judge(purpose, Some(header.as_bytes()), pool.as_ref(), node, now())
 }
 
 #[test]
@@ -185,10 +208,7 @@ fn a_token_may_be_for_one_node_or_to_look_at_everything() {
     );
     let tokens = Tokens::parse(text.as_bytes()).unwrap();
     let judge = |token: &str, pool: Option<&str>, node: Option<&str>| {
-        let pool = pool.map(|pool| Name::parse(pool).unwrap());
-        let header = format!("Bearer {token}");
-        let node = node.map(str::as_bytes);
-        tokens.judge(Some(header.as_bytes()), pool.as_ref(), node, now())
+        judged(&tokens, Purpose::Read, token, pool, node)
     };
     assert_eq!(
         judge("good", Some("worker"), Some("node-1")).0,
@@ -199,7 +219,22 @@ fn a_token_may_be_for_one_node_or_to_look_at_everything() {
         Verdict::OtherNode
     );
     assert_eq!(judge("good", Some("worker"), None).0, Verdict::NoNode);
-    assert_eq!(judge("good", None, None).0, Verdict::Allowed);
+    assert_eq!(judge("good", None, Some("node-1")).0, Verdict::Allowed);
+    // Whatever is read: without the node there is nothing that the token is good for.
+    for (node, expected) in [
+        (None, Verdict::NoNode),
+        (Some("node-2"), Verdict::OtherNode),
+    ] {
+        for pool in [None, Some("worker"), Some("master"), Some("nowhere")] {
+            let (verdict, bearer) = judge("good", pool, node);
+            assert_eq!(verdict, expected, "{pool:?} {node:?}");
+            assert!(bearer.pools.is_empty() && !bearer.sees_all, "{bearer:?}");
+        }
+    }
+    let report = |node| judged(&tokens, Purpose::Report, "good", None, node);
+    let (verdict, bearer) = report(None);
+    assert_eq!((verdict, bearer.pools), (Verdict::Allowed, vec![worker()]));
+    assert_eq!(report(Some("node-2")).0, Verdict::OtherNode);
     assert_eq!(
         judge("other", Some("master"), Some("any")).0,
         Verdict::Allowed
@@ -215,4 +250,28 @@ fn a_token_may_be_for_one_node_or_to_look_at_everything() {
         (verdict, bearer.sees_all, bearer.pools.len()),
         (Verdict::Expired, false, 0)
     );
+}
+
+#[test]
+fn each_entry_of_a_token_counts_for_its_own_node() {
+    let hash = sha256("both");
+    let text = format!(
+        "tokens:\n\
+         - {{sha256: {hash}, pool: worker, expires: 2030-01-01T00:00:00Z}}\n\
+         - {{sha256: {hash}, pool: master, node: node-1, expires: 2030-01-01T00:00:00Z}}\n\
+         - {{sha256: {hash}, pool: '*', node: node-1, expires: 2030-01-01T00:00:00Z}}\n"
+    );
+    let tokens = Tokens::parse(text.as_bytes()).unwrap();
+    let reads = |pool, node| judged(&tokens, Purpose::Read, "both", pool, node);
+    for node in [None, Some("node-2")] {
+        let (verdict, bearer) = reads(None, node);
+        assert_eq!((verdict, bearer.sees_all), (Verdict::Allowed, false));
+        assert_eq!(bearer.pools, [worker()]);
+        assert_ne!(reads(Some("master"), node).0, Verdict::Allowed);
+    }
+    let (verdict, bearer) = reads(Some("master"), Some("node-1"));
+    assert_eq!((verdict, bearer.sees_all), (Verdict::Allowed, true));
+    assert_eq!(bearer.pools.len(), 2);
+    let (_, bearer) = judged(&tokens, Purpose::Report, "both", None, None);
+    assert_eq!((bearer.pools, bearer.node), (vec![worker()], None));
 }

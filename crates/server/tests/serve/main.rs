@@ -9,6 +9,7 @@ mod cluster;
 mod connections;
 mod faults;
 mod keep;
+mod oracle;
 mod page;
 mod progress;
 mod recorded;

@@ -144,7 +144,7 @@ fn who_has_no_token_learns_nothing_of_machines_and_pools() {
         "{other}"
     );
     assert!(
-        all.contains("node-1") && all.contains("node-2") && all.contains(&tag),
+        all.contains("node-1") && all.contains("node-2") && !all.contains(&tag),
         "{all}"
     );
 }

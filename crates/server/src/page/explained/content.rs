@@ -51,10 +51,12 @@ pub(super) fn of_resource(path: &str, mode: u32, resource: &Value) -> Shown {
     if let Some(why) = secrets::of_file(path, mode, &content) {
         return Shown::only(size, "hidden", why);
     }
+    let shown = of_bytes(&content);
+    let is_secret = !shown["hidden_values"].is_null();
     Shown {
         size,
-        sha256: Some(hex(&Sha256::digest(&content))),
-        content: of_bytes(&content),
+        sha256: (!is_secret).then(|| hex(&Sha256::digest(&content))),
+        content: shown,
     }
 }
 

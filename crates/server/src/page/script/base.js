@@ -15,7 +15,6 @@ const find = (id) => document.getElementById(id);
 const who = document.body.dataset;
 const seesAll = who.kind !== "pools";
 const ownPools = (who.pools || "").split(" ").filter((name) => name !== "");
-const maySee = (pool) => seesAll || ownPools.includes(pool);
 
 // How far the clock of the server is ahead of this one; its seconds are not told finer.
 let clockAhead = 0;

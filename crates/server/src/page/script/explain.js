@@ -61,7 +61,7 @@ function file(entry) {
       ["Comes from", because(entry.origin.text, entry.origin.why)],
       ["Belongs", because(entry.place.text, entry.place.why)],
       ["Mode, owner", entry.mode + (entry.owner ? ", " + entry.owner : "")],
-      ["SHA-256", entry.sha256 ? code(entry.sha256) : entry.content.kind === "hidden" ? "hidden: a short secret could be guessed by it" : null],
+      ["SHA-256", entry.sha256 ? code(entry.sha256) : secret(entry.content) ? "hidden: a short secret could be guessed by it" : null],
     ]),
     ...content(entry.content),
     ...entry.appended.flatMap((part) => [make("p", { class: "aside" }, "appended:"), ...content(part)]),
@@ -135,8 +135,8 @@ function explained(told) {
   return [
     facts([
       ["Asked for at", code("/" + told.view + "/" + told.pool)],
-      ["Made of", code(told.config)],
-      ["Size, tag", bytes(told.bytes) + ", " + told.etag],
+      ["Made of", told.config ? code(told.config) : null],
+      ["Size, tag", told.etag ? bytes(told.bytes) + ", " + told.etag : null],
       ["Image", isLayered ? code(told.image.name) : null],
       ["Named by", isLayered ? told.image.from : null],
       ["Holds bootlace", isLayered && told.image.bootlace !== told.image.name ? code(told.image.bootlace) : null],

@@ -11,7 +11,7 @@ class Card {
     this.head = make("div", { class: "pool-head" });
     this.image = make("div");
     this.element = make("article", { class: "pool", "data-pool": name, "aria-label": "pool " + name }, this.head);
-    if (maySee(name)) this.addExplanation();
+    this.addExplanation();
   }
 
   addExplanation() {
@@ -89,29 +89,28 @@ class Card {
     if (text === this.told) return;
     this.told = text;
     const versions = Object.entries(pool.versions).reverse();
-    const good = versions.filter(([, told]) => told.bytes !== undefined);
+    const good = versions.filter(([, told]) => told.status === 200);
     const health = good.length === versions.length ? ["good", "✓ served"] : good.length > 0 ? ["warn", "◐ served in some versions"] : ["bad", "✕ not served"];
-    const line = make("div", { class: "pool-line" }, make("h3", {}, pool.name), make("span", { class: "pill " + health[0] }, health[1]), pool.config ? make("span", { class: "config mono" }, pool.config) : null, this.button || null);
+    const line = make("div", { class: "pool-line" }, make("h3", {}, pool.name), make("span", { class: "pill " + health[0] }, health[1]), pool.config ? make("span", { class: "config mono" }, pool.config) : null, this.button);
     const list = make("ul", { class: "versions", "aria-label": "Versions of the Ignition spec" });
     const reasons = new Map();
     for (const [version, told] of versions) {
-      const isGood = told.bytes !== undefined;
-      list.append(make("li", { class: isGood ? "" : "no" }, version + " ", make("b", {}, isGood ? bytes(told.bytes) : "✕ " + told.status)));
+      const isGood = told.status === 200;
+      list.append(make("li", { class: isGood ? "" : "no" }, version + " ", make("b", {}, isGood ? bytes(told.bytes) || "✓" : "✕ " + told.status)));
       if (!isGood) reasons.set(told.detail, [...(reasons.get(told.detail) || []), version]);
     }
     const why = [...reasons].map(([detail, of]) => make("p", { class: "reason" }, of.length === versions.length ? null : make("b", {}, of.join(", ") + " "), sentence(detail)));
-    const other = this.button ? this.image : make("p", { class: "aside" }, "Your token is for another pool (" + ownPools.join(", ") + "), so what this one serves is not shown.");
-    this.head.replaceChildren(line, list, ...why, other);
-    if (this.select && this.select.options.length === 0) {
+    this.head.replaceChildren(line, list, ...why, this.image);
+    if (this.select.options.length === 0) {
       this.select.append(...versions.map(([version]) => make("option", { value: version }, version)));
       this.select.value = this.version;
     }
-    const tags = versions.map(([, told]) => told.etag || told.detail).join(" ");
+    const tags = versions.map(([, told]) => told.etag || told.revision || told.detail).join(" ");
     // What keeps all of it from being served is said already.
     if (good.length === 0) this.image.replaceChildren();
-    else if (this.button && tags !== this.tags) this.loadImage();
+    else if (tags !== this.tags) this.loadImage();
     this.tags = tags;
-    if (this.button && !this.explanation.hidden && this.loaded !== tags) this.offerAgain();
+    if (!this.explanation.hidden && this.loaded !== tags) this.offerAgain();
   }
 
   // What somebody reads is not pulled away under their eyes.
@@ -137,8 +136,6 @@ function showStatus(status) {
   find("problems").hidden = status.problems.length === 0;
   find("problems").querySelector("ul").replaceChildren(...status.problems.map((text) => make("li", {}, sentence(text))));
   const list = find("pool-list");
-  // What somebody may look into comes first.
-  status.pools.sort((one, other) => maySee(other.name) - maySee(one.name));
   const names = status.pools.map((pool) => pool.name);
   for (const name of cards.keys()) if (!names.includes(name)) cards.delete(name);
   const elements = status.pools.map((pool) => {

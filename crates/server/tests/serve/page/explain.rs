@@ -5,10 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{BROWSER, data_url, serving, tokens};
-use crate::world::{World, machine_config};
+use crate::world::{World, machine_config, token};
 
 const WORKER: &str = "Authorization: Bearer worker-token";
 const ALL: &str = "Authorization: Bearer all-token";
+const BROKEN: &str = "Authorization: Bearer broken-token";
 
 /// No text with this may be shown.
 const SECRET: &str = "topsecret";
@@ -95,10 +96,17 @@ fn no_secret_is_shown() {
         .get("/explain/worker?version=3.4.0", &[WORKER])
         .json();
     let files = told["files"].as_array().unwrap();
-    let content = |path: &str| {
+    let file = |path: &str| {
         let file = files.iter().find(|file| file["path"] == path);
-        file.unwrap_or_else(|| panic!("{path} is missing"))["content"].clone()
+        file.unwrap_or_else(|| panic!("{path} is missing"))
     };
+    let content = |path: &str| file(path)["content"].clone();
+    assert!(file("/etc/shown")["sha256"].is_string());
+    assert_eq!(
+        file("/etc/six")["sha256"],
+        Value::Null,
+        "by it the password could be guessed"
+    );
     assert_eq!(content("/etc/shown")["text"], "hello");
     assert_eq!(
         content("/etc/six")["text"],
@@ -123,7 +131,11 @@ fn no_secret_is_shown() {
 
 #[test]
 fn who_may_see_a_pool_sees_what_it_serves() {
-    let world = World::with_tokens(&tokens());
+    let of_broken = token(
+        "broken-token",
+        "pool: broken, expires: 2999-01-01T00:00:00Z",
+    );
+    let world = World::with_tokens(&(tokens() + &of_broken));
     serving(
         &world,
         &json!({"spec": {"config": {"ignition": {"version": "3.2.0"}}}}),
@@ -144,6 +156,7 @@ fn who_may_see_a_pool_sees_what_it_serves() {
         ("/explain/", WORKER, 404),
         ("/explain/..%2fworker", WORKER, 404),
         ("/explain/broken", ALL, 200),
+        ("/explain/broken", BROKEN, 200),
     ];
     for (path, token, status) in rows {
         let answer = world.client.get(path, &[token]);
@@ -174,7 +187,7 @@ fn who_may_see_a_pool_sees_what_it_serves() {
         .json();
     assert_eq!(layered["image"]["from"], "spec.desiredImage of the pool");
     assert!(layered.get("files").is_none());
-    let broken = world.client.get("/explain/broken", &[ALL]).json();
+    let broken = world.client.get("/explain/broken", &[BROKEN]).json();
     assert!(
         broken["problem"]["detail"]
             .as_str()
