@@ -67,11 +67,12 @@ async fn round(operator: &Operator) -> Result<Round, Refusal> {
         return Ok(Round { since, open });
     }
     let nodes: List<Node> = operator.api.list(NODES, None).await?;
-    let reserved = match values_of_cluster(operator).await {
-        Ok(Some(values)) => Reserved::of(&values),
-        // Without it, it is not known which addresses are no node's.
-        missing => {
-            let why = missing.err().unwrap_or_else(|| "it does not exist".into());
+    let values = values_of_cluster(operator).await;
+    let values = values.and_then(|values| values.ok_or_else(|| "it does not exist".into()));
+    let reserved = match values.and_then(|values| Reserved::of(&values)) {
+        Ok(reserved) => reserved,
+        // Without it, any address could be one that belongs to no node.
+        Err(why) => {
             let line =
                 format!("requests for certificates wait for the ConfigMap cluster-config: {why}");
             operator.log.news("serving", line);
