@@ -20,8 +20,8 @@ pub(crate) fn benchmark(session: &Session, args: &OnRun) -> Result<Ending, Fault
     }
     let places = Places::new(&session.globals)?;
     let host = wire::host(&places, &[]);
-    let facts = bootlace_engine::ask(&host, &benchmark::asks())?;
-    let view = benchmark::judge(&facts).map_err(|error| match error {
+    let judged = benchmark::judge(|asks| bootlace_engine::ask(&host, asks));
+    let view = judged.map_err(|error| match error {
         PlanError::Fault(fault) => *fault,
         PlanError::Fact(missing) => Fault::internal(missing.to_string()),
     })?;

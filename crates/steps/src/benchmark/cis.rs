@@ -6,7 +6,10 @@ use super::rule::Rule::{
     Among, AtLeast, Is, Lists, ListsNot, Not, NotZero, Set, Unset, UnsetOr, UnsetOrAtLeast,
 };
 use super::subject::Files::{Certificates, Keys, One, Pki};
-use super::subject::Subject::{self, Flag, Flags, Kubelet, Mode, OwnedByOther, OwnedByRoot, Proxy};
+use super::subject::Subject::{
+    self, CertifiedName, Encryption, Flag, Flags, Kubelet, Mode, OpenPaths, OwnedByAccount,
+    OwnedByRoot, Proxy, PullPolicies,
+};
 use crate::render::CIPHERS;
 
 /// The version of the benchmark whose numbers these are.
@@ -24,7 +27,16 @@ pub(super) struct Row {
     /// What it looks at.
     pub(super) subject: Subject,
     /// Why a cluster of ours need not fulfil it.
-    pub(super) exception: Option<&'static str>,
+    pub(super) exception: Option<Exception>,
+}
+
+/// A reason to accept that a check fails, with what must hold in its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Exception {
+    /// The reason, for people.
+    pub(super) reason: &'static str,
+    /// The facts that the reason claims. If one of them is not true, the check fails.
+    pub(super) claims: &'static [Subject],
 }
 
 const fn row(number: &'static str, title: &'static str, subject: Subject) -> Row {
@@ -44,7 +56,7 @@ const fn manual(number: &'static str, title: &'static str, subject: Subject) -> 
     }
 }
 
-const fn but(exception: &'static str, row: Row) -> Row {
+const fn but(exception: Exception, row: Row) -> Row {
     Row {
         exception: Some(exception),
         ..row
@@ -65,13 +77,22 @@ const KUBELET_UNIT: &str = "etc/systemd/system/kubelet.service";
 const CNI_CONFIG: &str = "etc/cni/net.d/10-bootlace.conflist";
 const AUTHORITY: &str = "etc/kubernetes/pki/ca.crt";
 
-const AS_ROOT: &str =
-    "etcd runs as root in a static pod, as kubeadm's does; the directory has mode 0700";
-const ANONYMOUS: &str =
-    "only /livez, /readyz, /healthz and cluster-info are open, by --authentication-config";
-const NO_REGISTRY: &str = "images are brought along with the release; with the plug-in, no pod would start without a registry";
-const OWN_NAME: &str =
-    "the certificates speak for exactly this name, even if the machine is renamed";
+const AS_ROOT: Exception = Exception {
+    reason: "etcd runs as root in a static pod, as kubeadm's does; the directory has mode 0700",
+    claims: &[Mode(One(ETCD_DATA), 0o700), OwnedByRoot(One(ETCD_DATA))],
+};
+const ANONYMOUS: Exception = Exception {
+    reason: "only /livez, /readyz, /healthz and cluster-info are open, by --authentication-config",
+    claims: &[Flag(ApiServer, "anonymous-auth", Unset), OpenPaths],
+};
+const NO_REGISTRY: Exception = Exception {
+    reason: "images are brought along with the release; with the plug-in, no pod would start without a registry",
+    claims: &[PullPolicies],
+};
+const OWN_NAME: Exception = Exception {
+    reason: "the certificates speak for exactly this name, even if the machine is renamed",
+    claims: &[CertifiedName],
+};
 
 /// Every check, in the order of the benchmark.
 #[rustfmt::skip]
@@ -87,7 +108,7 @@ pub(super) static ROWS: &[Row] = &[
     manual("1.1.9", "The CNI config has mode 0600", Mode(One(CNI_CONFIG), 0o600)),
     manual("1.1.10", "The CNI config belongs to root", OwnedByRoot(One(CNI_CONFIG))),
     row("1.1.11", "etcd's data has mode 0700", Mode(One(ETCD_DATA), 0o700)),
-    but(AS_ROOT, row("1.1.12", "etcd's data belongs to an account of etcd", OwnedByOther(ETCD_DATA))),
+    but(AS_ROOT, row("1.1.12", "etcd's data belongs to an account of etcd", OwnedByAccount(ETCD_DATA, Etcd))),
     row("1.1.13", "The administrator's kubeconfig has mode 0600", Mode(One(ADMIN), 0o600)),
     row("1.1.14", "The administrator's kubeconfig belongs to root", OwnedByRoot(One(ADMIN))),
     row("1.1.15", "The scheduler's kubeconfig has mode 0600", Mode(One(SCHEDULER_CONF), 0o600)),
@@ -125,6 +146,7 @@ pub(super) static ROWS: &[Row] = &[
     row("1.2.25", "The API server checks client certificates", Flag(ApiServer, "client-ca-file", Set)),
     row("1.2.26", "The API server checks etcd's certificate", Flag(ApiServer, "etcd-cafile", Set)),
     manual("1.2.27", "Secrets are encrypted in etcd", Flag(ApiServer, "encryption-provider-config", Set)),
+    manual("1.2.28", "Secrets are encrypted with aescbc, kms or secretbox", Encryption),
     manual("1.2.29", "The API server uses strong ciphers alone", Flag(ApiServer, "tls-cipher-suites", Among(&CIPHERS))),
     row("1.2.30", "Service account tokens are not extended", Flag(ApiServer, "service-account-extend-token-expiration", Is("false"))),
 

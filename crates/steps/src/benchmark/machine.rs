@@ -1,27 +1,64 @@
 //! What is known of a machine: what its static pods are started with, its kubelet's settings, and
 //! who may read its files.
 
-use std::collections::BTreeMap;
-
-use bootlace_model::fact::{Ask, Fact, Facts, FileContent};
+use bootlace_model::fact::{Ask, Fact, FactError, Facts, FileContent};
 use bootlace_model::path::TargetPath;
 use bootlace_model::probe::{FileTree, Probe};
-use bootlace_model::step::PlanError;
 use bootlace_model::survey::{Places, Seen, Survey};
 use serde_json::Value;
 
+use super::certificate::common_name;
+use super::flags::{Flags, flags};
+use super::kubelet::{self, Kubelet, text};
+use super::pki::{self, Found, PKI};
 use crate::assets::machine;
-use crate::documents::{documents, ending};
+use crate::documents::documents;
 use crate::machine_files::{MACHINE_FOLDERS, machine_files};
 
 /// The most that is read of a file or a folder.
 const LIMIT: u64 = 16 << 20;
 
-const KUBELET: Fact<FileContent> = Fact::new("benchmark.kubelet");
-const KUBELET_DROPINS: Fact<FileTree> = Fact::new("benchmark.kubelet-dropins");
-const KUBELET_ENV: Fact<FileContent> = Fact::new("benchmark.kubelet-env");
+const SERVING: Fact<FileContent> = Fact::new("benchmark.kubelet-serving");
 const RELEASE: Fact<FileTree> = Fact::new("benchmark.release");
+const PKI_FILES: Fact<FileTree> = Fact::new("benchmark.pki");
 const FILES: Fact<Survey> = Fact::new("benchmark.files");
+
+/// The kubelet's certificate.
+pub(super) const SERVING_CERTIFICATE: &str = "/etc/kubernetes/pki/kubelet-serving.crt";
+
+/// A config that the API server reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ApiConfig {
+    Authentication,
+    Encryption,
+}
+
+impl ApiConfig {
+    const ALL: [Self; 2] = [Self::Authentication, Self::Encryption];
+
+    /// Returns where it is on a machine.
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Self::Authentication => "/etc/kubernetes/configs/authentication.yaml",
+            Self::Encryption => "/etc/kubernetes/configs/encryption.yaml",
+        }
+    }
+
+    /// Returns the flag that names it.
+    pub(super) const fn flag(self) -> &'static str {
+        match self {
+            Self::Authentication => "authentication-config",
+            Self::Encryption => "encryption-provider-config",
+        }
+    }
+
+    const fn fact(self) -> Fact<FileContent> {
+        Fact::new(match self {
+            Self::Authentication => "benchmark.authentication",
+            Self::Encryption => "benchmark.encryption",
+        })
+    }
+}
 
 /// A program of the control plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +70,7 @@ pub(super) enum Program {
 }
 
 impl Program {
-    const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 4] = [
         Self::Etcd,
         Self::ApiServer,
         Self::ControllerManager,
@@ -63,91 +100,143 @@ impl Program {
 /// Files that the benchmark looks at and `start-control-plane` does not write.
 const MADE_LATER: [&str; 2] = ["etc/cni/net.d", "etc/cni/net.d/10-bootlace.conflist"];
 
-/// Lists what has to be asked.
+/// Lists what has to be asked first.
 pub(super) fn asks() -> Vec<Ask> {
-    let read = |path| Probe::ReadFile {
-        path: machine(path),
-        limit: LIMIT,
-    };
-    let tree = |path| Probe::ReadTree {
-        path: machine(path),
-        limit: LIMIT,
-    };
-    let files = machine_files().map(|file| file.machine);
-    let folders = MACHINE_FOLDERS.iter().map(|(folder, _)| *folder);
-    let paths = files.chain(folders).chain(MADE_LATER).map(machine);
-    let survey = Places {
-        paths: paths.collect(),
-        ..Places::default()
-    };
-    let programs = Program::ALL.map(|program| program.fact().from(read(program.manifest())));
-    let mut asks = programs.to_vec();
-    asks.extend([
-        KUBELET.from(read("var/lib/kubelet/config.yaml")),
-        KUBELET_DROPINS.from(tree("etc/kubernetes/kubelet.conf.d")),
-        KUBELET_ENV.from(read("etc/kubernetes/kubelet.env")),
+    let mut asks = vec![
+        SERVING.from(read(SERVING_CERTIFICATE)),
         RELEASE.from(tree("etc/kubernetes/release-manifests")),
-        FILES.from(Probe::Survey(survey)),
-    ]);
+        PKI_FILES.from(tree(PKI)),
+    ];
+    asks.extend(Program::ALL.map(|program| program.fact().from(read(program.manifest()))));
+    asks.extend(ApiConfig::ALL.map(|config| config.fact().from(read(config.path()))));
+    asks.extend(kubelet::asks());
     asks
 }
 
-/// A program's flags; none if its manifest is not there or makes no sense.
-type Flags = Option<BTreeMap<String, String>>;
+/// Asks what a file holds.
+pub(super) fn read(path: &'static str) -> Probe {
+    Probe::ReadFile {
+        path: machine(path.trim_start_matches('/')),
+        limit: LIMIT,
+    }
+}
+
+/// Asks what the files of a folder hold.
+pub(super) fn tree(path: &'static str) -> Probe {
+    Probe::ReadTree {
+        path: machine(path.trim_start_matches('/')),
+        limit: LIMIT,
+    }
+}
+
+/// Lists what has to be asked once it is known which keys and certificates there are.
+pub(super) fn asks_then(facts: &Facts) -> Result<Vec<Ask>, FactError> {
+    let files = machine_files().map(|file| file.machine);
+    let folders = MACHINE_FOLDERS.iter().map(|(folder, _)| *folder);
+    let known = files.chain(folders).chain(MADE_LATER).map(machine);
+    let found = pki::found(&facts.get(&PKI_FILES)?);
+    let survey = Places {
+        paths: known.chain(found.into_iter().map(|it| it.path)).collect(),
+        ..Places::default()
+    };
+    Ok(vec![FILES.from(Probe::Survey(survey))])
+}
 
 /// What is known of a machine.
 #[derive(Debug)]
 pub(super) struct Machine {
-    programs: [Flags; 4],
-    kubelet: Value,
-    kubelet_flags: BTreeMap<String, String>,
+    /// The control plane's pods; none if a manifest is missing or invalid.
+    pods: [Option<(Value, Flags)>; 4],
+    configs: [Value; 2],
+    kubelet: Result<Kubelet, String>,
+    serving: Option<String>,
     proxy: Value,
+    pki: Vec<Found>,
     files: Survey,
 }
 
 impl Machine {
-    /// Reads the facts.
-    pub(super) fn read(facts: &Facts) -> Result<Self, PlanError> {
-        let mut programs = [const { None }; 4];
-        for (flags, program) in programs.iter_mut().zip(Program::ALL) {
+    /// Reads what was asked first, and then.
+    pub(super) fn read(facts: &Facts, then: &Facts) -> Result<Self, FactError> {
+        let mut pods = [const { None }; 4];
+        for (pod, program) in pods.iter_mut().zip(Program::ALL) {
             let manifest = facts.get(&program.fact())?.0;
-            *flags = manifest.as_deref().and_then(flags_of_pod);
+            *pod = manifest.as_deref().and_then(with_flags);
         }
-        let mut kubelet = Value::Null;
-        let config = facts.get(&KUBELET)?.0.unwrap_or_default();
-        let mut dropins = facts.get(&KUBELET_DROPINS)?.files;
-        // The kubelet merges those whose names end so, in the order of their names.
-        dropins.retain(|file| ending(&file.relative) == "conf");
-        let dropins = dropins.into_iter().map(|file| file.content);
-        for content in [config].into_iter().chain(dropins) {
-            merge(&mut kubelet, first(&content).unwrap_or_default());
+        let mut configs = [const { Value::Null }; 2];
+        for (config, which) in configs.iter_mut().zip(ApiConfig::ALL) {
+            let content = facts.get(&which.fact())?.0.unwrap_or_default();
+            *config = first(&content).unwrap_or_default();
         }
-        let env = facts.get(&KUBELET_ENV)?.0.unwrap_or_default();
-        let env = String::from_utf8_lossy(&env).replace('"', " ");
+        let serving = facts.get(&SERVING)?.0;
         Ok(Self {
-            programs,
-            kubelet,
-            kubelet_flags: flags(env.split(char::is_whitespace)),
+            pods,
+            configs,
+            kubelet: Kubelet::read(facts)?,
+            serving: serving.as_deref().and_then(common_name),
             proxy: proxy(&facts.get(&RELEASE)?),
-            files: facts.get(&FILES)?,
+            pki: pki::found(&facts.get(&PKI_FILES)?),
+            files: then.get(&FILES)?,
         })
+    }
+
+    fn pod(&self, program: Program) -> Result<&(Value, Flags), String> {
+        let position = Program::ALL.iter().position(|it| *it == program);
+        let pod = position.and_then(|at| self.pods[at].as_ref());
+        pod.ok_or_else(|| format!("no pod in /{}", program.manifest()))
     }
 
     /// Returns a flag of a program; an error if it is not known what the program is started with.
     pub(super) fn flag(&self, program: Program, flag: &str) -> Result<Option<&str>, String> {
-        let position = Program::ALL.iter().position(|it| *it == program);
-        let flags = position.and_then(|at| self.programs[at].as_ref());
-        let flags = flags.ok_or_else(|| format!("no pod in /{}", program.manifest()))?;
+        let (_, flags) = self.pod(program)?;
         Ok(flags.get(flag).map(String::as_str))
+    }
+
+    /// Returns when a program's image is pulled, if its manifest says so.
+    pub(super) fn pull_policy(&self, program: Program) -> Result<Option<&str>, String> {
+        let (pod, _) = self.pod(program)?;
+        let policy = pod.pointer("/spec/containers/0/imagePullPolicy");
+        Ok(policy.and_then(Value::as_str))
+    }
+
+    /// Returns the number of the account that a program runs as, if its manifest says so.
+    pub(super) fn account(&self, program: Program) -> Option<u32> {
+        let (pod, _) = self.pod(program).ok()?;
+        let of = |place: &str| pod.pointer(&format!("{place}/securityContext/runAsUser"));
+        let account = of("/spec/containers/0").or_else(|| of("/spec"));
+        u32::try_from(account?.as_u64()?).ok()
+    }
+
+    /// Returns a config of the API server; an error if the API server reads another one.
+    pub(super) fn api_config(&self, config: ApiConfig) -> Result<&Value, String> {
+        let (flag, path) = (config.flag(), config.path());
+        match self.flag(Program::ApiServer, flag)? {
+            None => return Err(format!("--{flag} is not set")),
+            Some(other) if other != path => {
+                return Err(format!("--{flag} is {other}, not {path}"));
+            }
+            Some(_) => {}
+        }
+        let position = ApiConfig::ALL.iter().position(|it| *it == config);
+        let value = position.map(|at| &self.configs[at]);
+        let value = value.filter(|value| value.is_object());
+        value.ok_or_else(|| format!("no config in {path}"))
     }
 
     /// Returns a setting of the kubelet; a flag wins over the config.
     pub(super) fn kubelet(&self, pointer: &str, flag: &str) -> Result<Option<String>, String> {
-        if self.kubelet.is_null() {
-            return Err("no kubelet config in /var/lib/kubelet/config.yaml".into());
-        }
-        let flag = self.kubelet_flags.get(flag).cloned();
-        Ok(flag.or_else(|| text(self.kubelet.pointer(pointer))))
+        let kubelet = self.kubelet.as_ref().map_err(Clone::clone)?;
+        Ok(kubelet.setting(pointer, flag))
+    }
+
+    /// Returns the node's name in the kubelet's certificate.
+    pub(super) fn certified_name(&self) -> Option<&str> {
+        self.serving.as_deref()?.strip_prefix("system:node:")
+    }
+
+    /// Returns everything in the folder of keys and certificates.
+    pub(super) fn pki(&self) -> &[Found] {
+        &self.pki
     }
 
     /// Returns a setting of kube-proxy, as the release has it.
@@ -158,67 +247,24 @@ impl Machine {
         Ok(text(self.proxy.pointer(pointer)))
     }
 
-    /// Returns the mode and the owner, as numbers, of a file or a folder.
-    pub(super) fn node(&self, path: &TargetPath) -> Option<(u32, (u32, u32))> {
-        let seen = self.files.nodes.get(self.files.real(path))?;
-        match seen {
-            Seen::File { mode, owner, .. } | Seen::Directory { mode, owner } => {
-                Some((*mode, (owner.uid, owner.gid)))
-            }
-            _ => None,
-        }
+    /// Returns what is at a path.
+    pub(super) fn seen(&self, path: &TargetPath) -> Option<&Seen> {
+        self.files.nodes.get(self.files.real(path))
     }
 }
 
-/// Writes a setting as a flag would say it; lists are joined by commas.
-fn text(value: Option<&Value>) -> Option<String> {
-    match value? {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Array(values) => {
-            let texts = values.iter().filter_map(|value| text(Some(value)));
-            Some(texts.collect::<Vec<_>>().join(","))
-        }
-        other => Some(other.to_string()),
-    }
-}
-
-fn flags<'a>(words: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
-    let flag = |word: &'a str| {
-        let word = word
-            .trim_start_matches("KUBELET_ARGS=")
-            .strip_prefix("--")?;
-        // A flag alone is a switch that is on.
-        let (name, value) = word.split_once('=').unwrap_or((word, "true"));
-        Some((name.to_owned(), value.to_owned()))
-    };
-    words.filter_map(flag).collect()
-}
-
-fn flags_of_pod(manifest: &[u8]) -> Flags {
+fn with_flags(manifest: &[u8]) -> Option<(Value, Flags)> {
     let pod = first(manifest)?;
     let container = pod.pointer("/spec/containers/0")?;
     let words = ["command", "args"].into_iter();
     let words = words.filter_map(|key| container[key].as_array()).flatten();
-    Some(flags(words.filter_map(Value::as_str)))
+    let flags = flags(words.filter_map(Value::as_str));
+    Some((pod, flags))
 }
 
-fn first(content: &[u8]) -> Option<Value> {
+pub(super) fn first(content: &[u8]) -> Option<Value> {
     let mut documents = documents("", content).ok()?.into_iter();
     documents.next().map(|document| document.value)
-}
-
-/// Puts settings over others, as the kubelet does: maps key by key, everything else replaces.
-fn merge(into: &mut Value, over: Value) {
-    match (into, over) {
-        (Value::Object(into), Value::Object(over)) => {
-            for (key, value) in over {
-                merge(into.entry(key).or_insert(Value::Null), value);
-            }
-        }
-        (_, Value::Null) => {}
-        (into, over) => *into = over,
-    }
 }
 
 /// Finds kube-proxy's config among the release's objects.
