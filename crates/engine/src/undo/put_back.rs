@@ -163,14 +163,34 @@ impl Engine<'_> {
     /// Puts back what a program that was cut off has edited, and removes what it has made, so that
     /// it finds at its next try what it found at its first.
     pub(crate) fn clear_another_try(&self, run: &OpenRun, deed: &Deed) -> Result<(), Fault> {
-        // The run is still under way, so that what is in a copy was not handed over to anybody yet.
-        self.remove_products(run, deed, true)?;
+        // A copy that is new was not handed over to anybody yet, as the run is still under way. What
+        // was moved was somebody's before.
+        let kept = self.remove_products(run, deed, !moves(deed))?;
         let folders = Folders::new(self.host);
         let mut staging = Staging::default();
         stage_back(run, &folders, &mut staging, &edits_of(deed))?;
         staging.publish(self.host)?;
-        Ok(())
+        match kept {
+            Some(Verdict::Refused(path, why)) => {
+                let message = format!("{path} is in the way: {why}");
+                Err(Fault::refused(message)
+                    .because("It was made after the run was interrupted, and would be lost.")
+                    .hint("move what is named elsewhere, then `bootlace resume`"))
+            }
+            _ => Ok(()),
+        }
     }
+}
+
+/// Tells whether a command moves what was there before to where nothing was.
+fn moves(deed: &Deed) -> bool {
+    let was_there = |from: &TargetPath| {
+        let mut before = deed.before.nodes.iter();
+        before.any(|node| node.path == *from && node.state.exists())
+    };
+    let mut products = deed.effect.products.iter();
+    products
+        .any(|product| matches!(product, Product::Copy { from: Some(from), .. } if was_there(from)))
 }
 
 /// Returns a command as what it edits, without what it makes.
@@ -210,8 +230,9 @@ impl Engine<'_> {
                     }
                     product => remove_product(self.host, product)?,
                 }
-            } else if made.contains(path) {
-                // What older effects put there is judged when they are taken back.
+            } else if made.contains(path) && !matches!(product, Product::Copy { .. }) {
+                // What older effects put there is judged when they are taken back. Nothing is copied
+                // to where something is.
                 let ours = own_paths(self, &run.id)?;
                 remove_tree_but(self.host, path, &ours)?;
             }
@@ -228,17 +249,22 @@ fn remove_copy(
     from: Option<&TargetPath>,
 ) -> Result<Option<String>, Fault> {
     let folders = Folders::new(host);
+    let before = by_path(&deed.before.nodes);
+    let after = by_path(deed.after.as_deref().unwrap_or_default());
+    // A crash may have come before anybody looked at what is in the copy.
+    let is_inside = |path: &&TargetPath| path.below(copy).is_some_and(|rest| !rest.is_empty());
+    let was_seen = after.keys().any(is_inside);
     let mut kept = BTreeSet::new();
     for path in tree_below(&folders, copy)? {
         let now = folders.look(&path)?;
-        let is_made = match &now {
-            // A folder stays if something in it does.
-            NodeState::Absent | NodeState::Directory { .. } => true,
-            now => match &deed.after {
-                Some(after) => after
-                    .iter()
-                    .any(|node| node.path == path && node.state.same_but_for_labels(now)),
-                None => is_copied(&folders, now, from, path.below(copy))?,
+        let is_made = match (&now, after.get(&path)) {
+            (NodeState::Absent, _) => true,
+            (now, Some(left)) => is_left(left, now),
+            (_, None) if was_seen => false,
+            (now, None) => match from {
+                Some(from) => is_copied(&folders, &before, now, from, path.below(copy))?,
+                // A spool that nothing has come into.
+                None => path == *copy && matches!(now, NodeState::File { size: 0, .. }),
             },
         };
         if !is_made {
@@ -246,32 +272,70 @@ fn remove_copy(
         }
     }
     remove_tree_but(host, copy, &kept)?;
-    let shown = kept.iter().map(TargetPath::as_str).take(SHOWN_KEPT);
+    Ok(told(&kept))
+}
+
+fn by_path(nodes: &[Node]) -> BTreeMap<&TargetPath, &NodeState> {
+    nodes.iter().map(|node| (&node.path, &node.state)).collect()
+}
+
+/// Tells whether something is as a program left it. A folder is only what is in it: one with another
+/// mode holds nothing of anybody's.
+fn is_left(left: &NodeState, now: &NodeState) -> bool {
+    match (left, now) {
+        (NodeState::Directory { .. }, NodeState::Directory { .. }) => true,
+        (left, now) => left.same_but_for_labels(now),
+    }
+}
+
+/// Names what was kept of a copy. Folders are named if nothing in them is.
+fn told(kept: &BTreeSet<TargetPath>) -> Option<String> {
+    let holding: BTreeSet<TargetPath> = kept.iter().filter_map(TargetPath::parent).collect();
+    let named: Vec<&str> = kept
+        .iter()
+        .filter(|path| !holding.contains(path))
+        .map(TargetPath::as_str)
+        .collect();
+    let shown = named.iter().take(SHOWN_KEPT).copied();
     let shown = shown.collect::<Vec<_>>().join(", ");
-    Ok(match kept.len() {
+    match named.len() {
         0 => None,
         n if n <= SHOWN_KEPT => Some(format!("added or changed since: {shown}")),
         n => Some(format!(
             "{n} files were added or changed since, including {shown}"
         )),
-    })
+    }
 }
 
-/// Tells whether something is as in what was copied: a crash came before anybody looked at the copy.
+/// Tells whether something is as in what was copied.
+///
+/// What was moved is compared with what the journal says was there before. What cannot be shown to be
+/// the program's work may be somebody's, even if it is empty.
 fn is_copied(
     folders: &Folders<'_>,
+    before: &BTreeMap<&TargetPath, &NodeState>,
     now: &NodeState,
-    from: Option<&TargetPath>,
+    from: &TargetPath,
     below: Option<&str>,
 ) -> Result<bool, Fault> {
-    let original = from.zip(below).map(|(from, below)| from.join(below));
-    let original = original.and_then(Result::ok);
-    let original = original.map(|original| folders.look(&original));
-    Ok(match (now, original.transpose()?) {
-        // What a program began to write, or a spool that nothing has come into.
-        (NodeState::File { size: 0, .. }, _) => true,
-        (NodeState::File { digest, .. }, Some(NodeState::File { digest: of, .. })) => *digest == of,
-        (NodeState::Link { target, .. }, Some(NodeState::Link { target: of, .. })) => *target == of,
+    let original = match below {
+        Some("") => Some(from.clone()),
+        below => below.and_then(|below| from.join(below).ok()),
+    };
+    let Some(original) = original else {
+        return Ok(false);
+    };
+    let original = match before.get(&original) {
+        Some(state) => (*state).clone(),
+        None => folders.look(&original)?,
+    };
+    Ok(match (now, &original) {
+        // A program makes a file before it writes to it.
+        (NodeState::File { size: 0, .. }, NodeState::File { .. })
+        | (NodeState::Directory { .. }, NodeState::Directory { .. }) => true,
+        (NodeState::File { digest, .. }, NodeState::File { digest: of, .. }) => digest == of,
+        (NodeState::Link { target, .. }, NodeState::Link { target: of, .. }) => target == of,
+        (NodeState::Special { kind, .. }, NodeState::Special { kind: of, .. }) => kind == of,
         _ => false,
     })
 }

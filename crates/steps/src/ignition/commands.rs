@@ -109,7 +109,9 @@ pub(super) fn change_user(user: &User, account: &Account) -> Effect {
         call.option("--home", home);
         call.flag("--move-home", true);
         if *home != account.home {
-            call.makes(home);
+            // What the user puts there later is the user's; the old home comes back from the run's
+            // own copies.
+            call.copies(home, TargetPath::new(&account.home).ok());
         }
     }
     let renumbers = user.uid.is_some() || set(user.primary_group.as_ref()).is_some();
@@ -228,13 +230,6 @@ impl Call {
             .ok()
             .filter(|path| *path != TargetPath::root());
         self.edits.extend(path);
-    }
-
-    fn makes(&mut self, path: &str) {
-        let path = TargetPath::new(path)
-            .ok()
-            .filter(|path| *path != TargetPath::root());
-        self.products.extend(path.map(Product::Path));
     }
 
     /// Says that the program makes something that is the user's from then on.

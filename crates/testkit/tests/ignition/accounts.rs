@@ -135,6 +135,61 @@ fn undo_keeps_what_a_user_made_in_a_home_and_names_it() {
 }
 
 #[test]
+fn undo_keeps_a_folder_that_a_user_made_in_a_home_even_if_it_is_empty() {
+    let root = root();
+    root.put("/etc/skel/.config/settings", "");
+    let before = root.snapshot();
+    root.apply(config(r#"{"users": [{"name": "core"}]}"#, ""))
+        .unwrap();
+    let home = root.at("/home/core");
+    std::fs::create_dir(home.join("plans")).unwrap();
+    let view = root.undo().unwrap();
+    let [refused] = view.refused.as_slice() else {
+        panic!("{view:?}")
+    };
+    assert_eq!(refused.why, "added or changed since: /home/core/plans");
+    assert!(home.join("plans").exists());
+    assert!(!home.join(".config").exists(), "it was nobody's work");
+    std::fs::remove_dir(home.join("plans")).unwrap();
+    assert!(root.undo().unwrap().refused.is_empty());
+    before.compare(&root.snapshot()).unwrap();
+}
+
+const MOVED: &str = r#"{"users": [{"name": "old", "homeDir": "/home/new"}]}"#;
+
+#[test]
+fn undo_brings_a_moved_home_back_and_keeps_what_came_into_it_since() {
+    let root = root();
+    root.put("/home/old/letters/first", "dear friend\n");
+    let before = root.snapshot();
+    root.apply(config(MOVED, "")).unwrap();
+    assert!(!root.at("/home/old").exists());
+    let home = |name: &str| root.root().join("home/new").join(name);
+    std::fs::write(home("thesis"), "two years").unwrap();
+    std::fs::create_dir(home("plans")).unwrap();
+    std::fs::write(home("diary"), "a new day\n").unwrap();
+    let view = root.undo().unwrap();
+    let [refused] = view.refused.as_slice() else {
+        panic!("{view:?}")
+    };
+    assert_eq!(refused.target, "/home/new");
+    for name in ["diary", "plans", "thesis"] {
+        assert!(
+            refused.why.contains(&format!("/home/new/{name}")),
+            "{refused:?}"
+        );
+        assert!(home(name).exists(), "{name}");
+    }
+    assert!(!home("letters").exists(), "it is back where it was");
+    assert_eq!(root.read("/home/new/diary"), "a new day\n");
+    assert_eq!(root.read("/home/old/diary"), "dear diary\n");
+    assert_eq!(root.read("/home/old/letters/first"), "dear friend\n");
+    std::fs::remove_dir_all(root.at("/home/new")).unwrap();
+    assert!(root.undo().unwrap().refused.is_empty());
+    before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
 fn a_program_that_fails_leaves_nothing() {
     let root = root();
     let before = root.snapshot();
@@ -187,8 +242,17 @@ fn hashes_are_set_and_told_to_nobody() {
     }
 }
 
-/// Lets somebody act while useradd reads its defaults, which are a pipe for that time.
 fn while_useradd_reads(root: &Root, user: &str, act: impl FnOnce()) -> Result<RunReport, Fault> {
+    let config = config(&format!(r#"{{"users": [{{"name": "{user}"}}]}}"#), "");
+    while_defaults_are_read(root, || root.apply(config), act)
+}
+
+/// Lets somebody act while a program reads its defaults, which are a pipe for that time.
+fn while_defaults_are_read(
+    root: &Root,
+    run: impl FnOnce() -> Result<RunReport, Fault> + Send,
+    act: impl FnOnce(),
+) -> Result<RunReport, Fault> {
     let defaults = root.at("/etc/login.defs");
     let text = std::fs::read(&defaults).unwrap();
     std::fs::remove_file(&defaults).unwrap();
@@ -200,9 +264,8 @@ fn while_useradd_reads(root: &Root, user: &str, act: impl FnOnce()) -> Result<Ru
         0,
     )
     .unwrap();
-    let config = config(&format!(r#"{{"users": [{{"name": "{user}"}}]}}"#), "");
     let ended = std::thread::scope(|scope| {
-        let applied = scope.spawn(|| root.apply(config));
+        let applied = scope.spawn(run);
         let mut pipe = loop {
             assert!(!applied.is_finished(), "it did not read its defaults");
             // Without a reader it cannot be opened.
@@ -222,12 +285,12 @@ fn while_useradd_reads(root: &Root, user: &str, act: impl FnOnce()) -> Result<Ru
     ended
 }
 
-/// Finds the process that adds a user.
-fn useradd(user: &str) -> Pid {
+/// Finds the process that adds or changes a user.
+fn process_of(program: &str, user: &str) -> Pid {
     let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
     let found = processes.find_map(|process| {
         let line = std::fs::read_to_string(process.path().join("cmdline")).ok()?;
-        let is_it = line.starts_with("useradd") && line.contains(user);
+        let is_it = line.starts_with(program) && line.contains(user);
         let number = process.file_name().to_str()?.parse().ok()?;
         Pid::from_raw(number).filter(|_| is_it)
     });
@@ -263,11 +326,69 @@ fn locks_and_copies_of_a_program_that_was_killed_go_again() {
         for left in ["/etc/passwd.lock", "/etc/passwd+", "/etc/gshadow.lock"] {
             root.put(left, "1");
         }
-        kill_process(useradd("killed"), Signal::KILL).unwrap();
+        kill_process(process_of("useradd", "killed"), Signal::KILL).unwrap();
     })
     .unwrap_err();
     assert!(fault.message.contains("killed"), "{fault}");
     before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
+fn what_came_into_a_home_while_a_program_was_killed_stays_even_if_it_is_empty() {
+    let root = root();
+    let fault = while_useradd_reads(&root, "killed", || {
+        root.put("/home/killed/.profile", "umask 022\n");
+        root.put("/home/killed/mine", "");
+        std::fs::create_dir(root.at("/home/killed/plans")).unwrap();
+        kill_process(process_of("useradd", "killed"), Signal::KILL).unwrap();
+    })
+    .unwrap_err();
+    let said = format!("{fault:?}");
+    for name in ["mine", "plans"] {
+        assert!(root.at("/home/killed").join(name).exists(), "{name}");
+        assert!(said.contains(&format!("/home/killed/{name}")), "{said}");
+    }
+    assert!(!root.at("/home/killed/.profile").exists(), "{said}");
+}
+
+/// Kills the program that moves a home when it has moved it, and something came into it.
+fn killed_while_moving(
+    root: &Root,
+    run: impl FnOnce() -> Result<RunReport, Fault> + Send,
+) -> Fault {
+    let ended = while_defaults_are_read(root, run, || {
+        std::fs::rename(root.at("/home/old"), root.at("/home/new")).unwrap();
+        root.put("/home/new/mine", "");
+        kill_process(process_of("usermod", "old"), Signal::KILL).unwrap();
+    });
+    ended.unwrap_err()
+}
+
+#[test]
+fn a_run_goes_on_with_a_move_only_when_what_came_since_is_out_of_the_way() {
+    let root = root();
+    let before = root.snapshot();
+    killed_while_moving(&root, || root.run(config(MOVED, "")));
+    let fault = root.run(config(MOVED, "")).unwrap_err();
+    assert!(fault.message.contains("/home/new/mine"), "{fault}");
+    assert_eq!(root.read("/home/new/mine"), "");
+    assert_eq!(root.read("/home/old/diary"), "dear diary\n");
+    std::fs::remove_dir_all(root.at("/home/new")).unwrap();
+    root.run(config(MOVED, "")).unwrap();
+    assert_eq!(root.read("/home/new/diary"), "dear diary\n");
+    assert!(root.undo().unwrap().refused.is_empty());
+    before.compare(&root.snapshot()).unwrap();
+}
+
+#[test]
+fn a_home_that_a_killed_program_has_moved_comes_back_without_what_came_since() {
+    let root = root();
+    let fault = killed_while_moving(&root, || root.apply(config(MOVED, "")));
+    let said = format!("{fault:?}");
+    assert!(said.contains("/home/new/mine"), "{said}");
+    assert_eq!(root.read("/home/new/mine"), "");
+    assert!(!root.at("/home/new/diary").exists(), "{said}");
+    assert_eq!(root.read("/home/old/diary"), "dear diary\n");
 }
 
 #[test]

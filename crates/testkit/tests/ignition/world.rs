@@ -112,6 +112,12 @@ impl Root {
         })
     }
 
+    /// Applies a config, or goes on with it, and leaves a run that fails as it is.
+    pub(crate) fn run(&self, config: impl AsRef<[u8]>) -> Result<RunReport, Fault> {
+        let settings = self.settings(config.as_ref())?;
+        self.with(&settings, |engine| engine.run())
+    }
+
     /// Works on the state folder, as far as others can see.
     pub(crate) fn hold_lock(&self) -> Box<dyn bootlace_engine::port::Lock> {
         use bootlace_engine::port::Host as _;
