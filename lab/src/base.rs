@@ -5,6 +5,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::cache::{Cache, Lock, Product};
 use crate::error::LabError;
@@ -140,6 +141,14 @@ pub(crate) fn bootstrap(
     packages: &[&str],
     on_line: impl Fn(&str) + Sync,
 ) -> Result<(), LabError> {
+    let mut command = debootstrap(root, packages);
+    command.args(std::env::var("BOOTLACE_DEBIAN_MIRROR").ok());
+    program::run("making a root with debootstrap", &mut command, on_line)?;
+    Ok(())
+}
+
+/// Returns the call of debootstrap, to which a mirror can be added.
+fn debootstrap(root: &Path, packages: &[&str]) -> Command {
     // In namespaces of its own, so that its mounts and children end with it, however it ends.
     let mut command = program::command("unshare");
     command
@@ -155,12 +164,10 @@ pub(crate) fn bootstrap(
         .args(["debootstrap", "--force-check-gpg", "--variant=minbase"])
         .arg(format!("--include={}", packages.join(",")))
         .arg(SUITE)
-        .arg(root)
-        .args(std::env::var("BOOTLACE_DEBIAN_MIRROR").ok());
+        .arg(root);
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{path}:/usr/local/sbin:/usr/sbin:/sbin"));
-    program::run("making a root with debootstrap", &mut command, on_line)?;
-    Ok(())
+    command
 }
 
 /// Removes what a root knows of the computer on which it was made, and what was downloaded for it.
@@ -214,7 +221,81 @@ fn link(to: &str, at: &Path) -> Result<(), LabError> {
 
 #[cfg(test)]
 mod tests {
+    use bootlace_test_notes::skip;
+
     use super::*;
+    use crate::packages;
+
+    /// Tells why debootstrap cannot be tried here, if so.
+    fn why_not() -> Option<String> {
+        if !rustix::process::geteuid().is_root() {
+            return Some("debootstrap needs root".into());
+        }
+        let missing = packages::missing().into_iter();
+        let needed = [
+            "debootstrap",
+            "gpgv",
+            "debian-archive-keyring",
+            "util-linux",
+        ];
+        let missing: Vec<&str> = missing.filter(|name| needed.contains(name)).collect();
+        let names = missing.join(" ");
+        (!missing.is_empty()).then(|| format!("missing on this computer: {names}"))
+    }
+
+    /// Makes a mirror whose list of packages nobody has signed.
+    fn unsigned_mirror(folder: &Path) -> String {
+        let suite = folder.join("dists").join(SUITE);
+        fs::create_dir_all(&suite).unwrap();
+        let release = format!("Suite: {SUITE}\nCodename: {SUITE}\nComponents: main\nSHA256:\n");
+        fs::write(suite.join("Release"), release).unwrap();
+        format!("file://{}", folder.display())
+    }
+
+    /// Calls debootstrap as the lab does, and returns why it refuses.
+    fn refusal(folder: &Path, own_folder: Option<&Path>) -> String {
+        let mirror = unsigned_mirror(&folder.join("mirror"));
+        let mut command = debootstrap(&folder.join("root"), &["bash"]);
+        command.arg(mirror);
+        command.envs(own_folder.map(|folder| ("DEBOOTSTRAP_DIR", folder)));
+        let ended = program::run("a test", &mut command, |_| {});
+        ended.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_mirror_that_is_not_signed_is_refused() {
+        if let Some(why) = why_not() {
+            skip!(why);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let said = refusal(folder.path(), None);
+        assert!(
+            said.contains("Failed getting release signature file"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn without_debian_s_keys_no_mirror_is_trusted() {
+        if let Some(why) = why_not() {
+            skip!(why);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        // Debian's own scripts, which do not find the keys where they look for them.
+        let scripts = folder.path().join("debootstrap");
+        let source = Path::new("/usr/share/debootstrap");
+        fs::create_dir_all(scripts.join("scripts")).unwrap();
+        fs::copy(source.join("functions"), scripts.join("functions")).unwrap();
+        let names = fs::read_dir(source.join("scripts")).unwrap();
+        for name in names.map(|entry| entry.unwrap().file_name()) {
+            let text = fs::read_to_string(source.join("scripts").join(&name)).unwrap();
+            let nowhere = folder.path().join("no-keys").display().to_string();
+            let text = text.replace("/usr/share/keyrings", &nowhere);
+            fs::write(scripts.join("scripts").join(&name), text).unwrap();
+        }
+        let said = refusal(folder.path(), Some(&scripts));
+        assert!(said.contains("Keyring-based check was requested"), "{said}");
+    }
 
     #[test]
     fn a_machine_s_settings_are_laid_out_as_on_the_machine() {
