@@ -12,6 +12,7 @@
 //! | `version_operator` | the operator that holds the cluster to its release |
 //! | `etcd`, `kube_*` | the static pods of the control plane |
 //! | `ingress` | the class that an Ingress without one belongs to |
+//! | `network_policies` | who may connect to the pods of the system namespaces |
 //! | `machine_config` | what further machines are told at their first boot |
 
 mod api;
@@ -29,6 +30,7 @@ mod kube_controller_manager;
 mod kube_scheduler;
 mod kubelet;
 mod machine_config;
+mod network_policies;
 mod objects;
 mod places;
 mod pod;

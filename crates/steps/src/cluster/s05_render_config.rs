@@ -23,7 +23,8 @@ pub(crate) static STEP: Stage = Stage {
               config, which the machine configs are made from much later; nothing of it goes \
               into the manifests folder, which makes the file easy to miss when it is wrong. In \
               plain Kubernetes it is the cluster's configuration under the names where kubeadm's \
-              commands look for it, our own `cluster-config`, and three files for this machine's \
+              commands look for it, our own `cluster-config`, NetworkPolicies for the system \
+              namespaces with the security profile `cis`, and three files for this machine's \
               kubelet: its configuration, its flags and its unit. The kubelet's serving \
               certificate is made beforehand, so that nobody has to approve it; those of \
               machines that join later are asked for by themselves. kubeadm puts the same into \

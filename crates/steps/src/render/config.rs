@@ -8,7 +8,7 @@ use super::content::RenderedFile;
 use super::input::{RenderInput, host_port};
 use super::objects::{NAMESPACE, config_map};
 use super::places::{ETCD_DATA, PKI};
-use super::{hardening, kubelet};
+use super::{hardening, kubelet, network_policies};
 use crate::yaml;
 
 /// Renders the objects and the files.
@@ -43,6 +43,8 @@ pub(super) fn render(input: &RenderInput<'_>) -> Result<Vec<RenderedFile>, Fault
             "kubelet-sysctl.conf",
             hardening::SYSCTLS,
         ));
+        let policies = network_policies::policies();
+        files.push(RenderedFile::manifest("network-policies.yaml", policies));
     }
     Ok(files)
 }

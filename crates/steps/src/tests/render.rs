@@ -400,6 +400,7 @@ fn the_profile_compatible_changes_no_default_of_kubernetes() {
             "cipher",
             "EventRateLimit",
             "podPidsLimit",
+            "NetworkPolicy",
         ] {
             assert!(!tree.contains(word), "{} says {word}", component.name);
         }
