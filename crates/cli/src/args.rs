@@ -7,7 +7,7 @@ use bootlace_steps::render::Component;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::commands::{Assets, Ignition, NodeNetwork, Serve, VersionOperator};
+use crate::commands::{Assets, Ignition, NodeNetwork, Pki, Serve, VersionOperator};
 use crate::environment;
 
 /// How wide help is where no terminal says it.
@@ -220,7 +220,7 @@ Examples:
     /// Print, check and describe config files
     #[command(subcommand)]
     Config(Config),
-    /// List and check the cluster's keys and certificates
+    /// List and check the cluster's keys and certificates, and rotate the encryption key
     #[command(subcommand)]
     Pki(Pki),
     /// Check, translate, merge and apply Ignition configs
@@ -552,16 +552,6 @@ Example:
     },
     /// Print the JSON Schema of config files, for editors
     Schema,
-}
-
-/// `pki`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Pki {
-    /// List every certificate that a cluster gets, who signs it and what it is for
-    List,
-    /// Check the certificates and keys in the asset folder
-    #[command(after_help = "Ends with code 6 if something is wrong with one of them.")]
-    Check,
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod version_operator;
 pub(crate) use assets::Assets;
 pub(crate) use ignition::{Ignition, read_ignition};
 pub(crate) use node_network::NodeNetwork;
+pub(crate) use pki::Pki;
 pub(crate) use serve::Serve;
 pub(crate) use status::Status;
 pub(crate) use version_operator::VersionOperator;

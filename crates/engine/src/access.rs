@@ -21,7 +21,7 @@ pub(crate) fn kubeconfig(host: &dyn Host, path: &TargetPath) -> Result<Credentia
 }
 
 /// Reads all that an access names.
-pub(crate) fn credentials(host: &dyn Host, access: &Access) -> Result<Credentials, Fault> {
+pub fn credentials(host: &dyn Host, access: &Access) -> Result<Credentials, Fault> {
     let folders = Folders::new(host);
     match access {
         Access::Kubeconfig(path) => Ok(Credentials::Kubeconfig(read(&folders, path)?)),

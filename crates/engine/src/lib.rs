@@ -51,6 +51,7 @@ mod verify;
 mod waiting;
 mod whole;
 
+pub use access::credentials;
 pub use answers::{answer, ask};
 use bootlace_model::config::Settings;
 use bootlace_model::event::Event;

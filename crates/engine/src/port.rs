@@ -17,7 +17,9 @@ use bootlace_model::node::{Attributes, Owner, SpecialKind, Xattrs};
 use bootlace_model::path::TargetPath;
 use bootlace_model::pki::{CertificateFacts, CertificateRequest, KeyAlgorithm};
 use bootlace_model::secret::Secret;
-pub use cluster::{ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HasRequest};
+pub use cluster::{
+    ApiAnswer, ApiRequest, Applied, ApplyRequest, Cluster, Credentials, HasRequest, RewriteRequest,
+};
 pub use machine::{ContainerState, ContainerStatus, Machine, UnitActivity};
 pub use service::{Asked, ServiceQuestion, ServiceRequest};
 

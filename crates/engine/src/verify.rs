@@ -69,7 +69,9 @@ impl Engine<'_> {
             }
             for (path, (_, wanted)) in left.iter().filter(|(_, (owner, _))| *owner == id) {
                 let now = folders.look(path)?;
-                checks.push(left::drift(step.name(), path, wanted, &now));
+                let is_replaced = self.sequence.replaced_later.contains(&path.as_str());
+                let wanted = left::wanted(wanted, &now, is_replaced);
+                checks.push(left::drift(step.name(), path, &wanted, &now));
             }
         }
         let ok = checks.iter().all(|check| check.ok);

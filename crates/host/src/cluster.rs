@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use bootlace_engine::port::{
     ApiAnswer, ApiRequest, Applied, ApplyRequest, Asked, Cluster, Credentials, HasRequest,
-    HostError, HostResult, ServiceRequest,
+    HostError, HostResult, RewriteRequest, ServiceRequest,
 };
 use bootlace_model::expect::Vantage;
 use bootlace_model::ids::Digest;
@@ -56,13 +56,15 @@ impl Apis {
     fn ask(&self, request: &ApiRequest<'_>, stop: &StopHandle) -> HostResult<ApiAnswer> {
         let api = self.api(request.credentials)?;
         let question = api.ask(request.path, request.post);
-        match self.network.wait_for(question, request.within, stop)? {
-            Some(answer) => answer,
-            None => Err(HostError::Unreachable {
-                server: api.server().to_owned(),
-                reason: format!("no answer came within {} s", request.within.as_secs_f32()),
-            }),
-        }
+        let answer = self.network.wait_for(question, request.within, stop)?;
+        answer.unwrap_or_else(|| Err(no_answer(&api, request.within)))
+    }
+
+    fn rewrite(&self, request: &RewriteRequest<'_>, stop: &StopHandle) -> HostResult<ApiAnswer> {
+        let api = self.api(request.credentials)?;
+        let change = api.rewrite(request.path);
+        let answer = self.network.wait_for(change, request.within, stop)?;
+        answer.unwrap_or_else(|| Err(no_answer(&api, request.within)))
     }
 
     fn apply(&self, request: &ApplyRequest<'_>, stop: &StopHandle) -> HostResult<Vec<Applied>> {
@@ -110,6 +112,13 @@ impl Apis {
     }
 }
 
+fn no_answer(api: &Api, within: Duration) -> HostError {
+    HostError::Unreachable {
+        server: api.server().to_owned(),
+        reason: format!("no answer came within {} s", within.as_secs_f32()),
+    }
+}
+
 /// Hashes credentials, part by part, so that no two sets of parts look the same.
 fn digest(credentials: &Credentials) -> Digest {
     let parts = match credentials {
@@ -139,6 +148,10 @@ impl Cluster for RealHost {
 
     fn object_marks(&self, request: &HasRequest<'_>) -> HostResult<Vec<Option<String>>> {
         self.apis.marks(request, &self.stop)
+    }
+
+    fn rewrite_object(&self, request: &RewriteRequest<'_>) -> HostResult<ApiAnswer> {
+        self.apis.rewrite(request, &self.stop)
     }
 
     fn ask_service(&self, request: &ServiceRequest<'_>) -> HostResult<Asked> {

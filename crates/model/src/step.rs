@@ -147,6 +147,9 @@ pub struct Sequence {
     pub steps: &'static [&'static dyn Step],
     /// What the codes of known failures mean.
     pub failures: &'static [KnownFailure],
+    /// Files whose content other commands replace later, as paths on the target: `verify` compares their
+    /// mode and their owner alone.
+    pub replaced_later: &'static [&'static str],
 }
 
 impl std::fmt::Debug for Sequence {

@@ -417,6 +417,25 @@ pub struct CertificateView {
     pub problems: Vec<String>,
 }
 
+/// `pki rotate-encryption-key -o json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeyRotationView {
+    /// The encryption config of the API server.
+    pub file: String,
+    /// Whether this only shows what would be done.
+    pub dry_run: bool,
+    /// Whether this finishes a rotation that an earlier call began.
+    pub resumed: bool,
+    /// The name of the key that encrypts afterwards.
+    pub key: String,
+    /// The names of the keys that are removed.
+    pub removed: Vec<String>,
+    /// The resources that the key encrypts.
+    pub resources: Vec<String>,
+    /// How many objects are rewritten.
+    pub rewritten: u64,
+}
+
 /// `-o json` when a command fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorView {

@@ -1,6 +1,6 @@
-//! `pki list` and `pki check` for people.
+//! `pki list`, `pki check` and `pki rotate-encryption-key` for people.
 
-use bootlace_model::view::{CertificateView, PkiView};
+use bootlace_model::view::{CertificateView, KeyRotationView, PkiView};
 
 use crate::page::{Label, Page};
 use crate::style::Style;
@@ -55,6 +55,40 @@ pub fn check_text(view: &PkiView, style: &Style) -> String {
         ),
     };
     page.line(&summary);
+    page.finish()
+}
+
+/// Lays out what a rotation of the encryption key did, or would do.
+pub fn rotation_text(view: &KeyRotationView, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let resources = one_line(&view.resources.join(", "));
+    let (key, file) = (one_line(&view.key), one_line(&view.file));
+    let first = match (view.dry_run, view.resumed) {
+        (true, false) => format!("Would put the new key {key} in front in {file}."),
+        (true, true) => format!("Would finish the rotation to the key {key} in {file}."),
+        (false, _) => format!("The key {key} encrypts {resources}."),
+    };
+    let sign = if view.dry_run { Sign::Todo } else { Sign::Good };
+    page.item(0, sign, &first);
+    let objects = format!("{} of {resources}", count(view.rewritten, "object"));
+    let (rewrite, remove) = if view.dry_run {
+        ("rewrite", "remove")
+    } else {
+        ("rewritten", "removed")
+    };
+    page.labelled(&label(rewrite), &objects);
+    if !view.removed.is_empty() {
+        page.labelled(&label(remove), &one_line(&view.removed.join(", ")));
+    }
+    if !view.dry_run {
+        page.gap();
+        page.prose(
+            0,
+            &format!(
+                "Back up {file} together with etcd. Older snapshots of etcd need the older file."
+            ),
+        );
+    }
     page.finish()
 }
 

@@ -134,6 +134,26 @@ fn undo() {
 }
 
 #[test]
+fn a_key_rotation() {
+    let mut view = bootlace_model::view::KeyRotationView {
+        file: "/etc/kubernetes/configs/encryption.yaml".into(),
+        dry_run: true,
+        resumed: false,
+        key: "key2".into(),
+        removed: vec!["key1".into()],
+        resources: vec!["secrets".into()],
+        rewritten: 1,
+    };
+    let text = |view: &_| crate::pki::rotation_text(view, &Style::plain());
+    let planned = text(&view);
+    view.resumed = true;
+    let resumed = text(&view);
+    view.dry_run = false;
+    view.rewritten = 27;
+    assert_snapshot!(format!("{planned}\n{resumed}\n{}", text(&view)));
+}
+
+#[test]
 fn pki() {
     let view = samples::certificates();
     assert_snapshot!(crate::pki::check_text(&view, &Style::plain()));

@@ -94,6 +94,7 @@ pub(crate) const SEQUENCE: Sequence = Sequence {
         &clean_assets::STEP,
     ],
     failures: crate::failures::FAILURES,
+    replaced_later: &[crate::render::ENCRYPTION],
 };
 
 /// What a cluster of profile `kubernetes` accepts and does not do, in one line.

@@ -60,6 +60,7 @@ pub(crate) const SEQUENCE: Sequence = Sequence {
         &enable_units::STEP,
     ],
     failures: failures::FAILURES,
+    replaced_later: &[],
 };
 
 /// Returns the config that is applied.

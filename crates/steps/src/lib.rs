@@ -12,6 +12,7 @@
 //! | [`pki`] | which keys and certificates a cluster needs, as one table |
 //! | `documents`, `manifest`, `survey` | what manifests must be like to be applied later |
 //! | `release`, `bundle` | what a release payload must be like to be trusted, and its images |
+//! | [`key_rotation`] | what is next when the key that encrypts Secrets is replaced |
 //! | `live_step` | a step on a running machine, as a row of functions |
 //! | [`render`] | what the built-in renderers write, and `stage`, which makes steps of them |
 //! | [`machine_files`] | which of it goes where on a machine |
@@ -28,6 +29,7 @@ mod expectations;
 pub mod facts;
 mod failures;
 pub mod ignition;
+pub mod key_rotation;
 mod live_step;
 pub mod machine_files;
 mod manifest;

@@ -42,3 +42,4 @@ pub(crate) use content::body_of;
 pub use content::{Content, Publish, RenderedFile};
 pub(crate) use hardening::CIPHERS;
 pub use input::{ReleaseFacts, RenderInput};
+pub(crate) use places::ENCRYPTION;

@@ -43,6 +43,7 @@ pub static SEQUENCE: Sequence = Sequence {
         &files::REPORT,
     ],
     failures: &[],
+    replaced_later: &[],
 };
 
 #[cfg(test)]

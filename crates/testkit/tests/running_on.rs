@@ -138,6 +138,7 @@ static SEQUENCE: Sequence = Sequence {
     about: "A test.",
     steps: &[&Starts, &Gate],
     failures: &[],
+    replaced_later: &[],
 };
 
 fn with<T>(root: &std::path::Path, act: impl FnOnce(&Engine<'_>) -> T) -> T {

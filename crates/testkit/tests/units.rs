@@ -45,6 +45,7 @@ static SEQUENCE: Sequence = Sequence {
     about: "Sets units.",
     steps: &[&SetUnits as &dyn Step],
     failures: &[],
+    replaced_later: &[],
 };
 
 fn wishes(settings: &Settings) -> Vec<(UnitName, UnitState)> {

@@ -35,6 +35,7 @@ const SCHEMAS: &[Row] = &[
     ("assets", output::<view::AssetsView>),
     ("benchmark", output::<view::BenchmarkView>),
     ("pki", output::<view::PkiView>),
+    ("pki-rotate-encryption-key", output::<view::KeyRotationView>),
     ("plan", output::<view::PlanView>),
     ("runs", output::<view::RunsView>),
     ("status", output::<view::StatusView>),

@@ -49,6 +49,7 @@ fn every_command_has_help() {
         "pki",
         "pki list",
         "pki check",
+        "pki rotate-encryption-key",
         "serve",
         "version-operator",
         "completions",

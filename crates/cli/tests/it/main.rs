@@ -13,6 +13,7 @@ mod ignition;
 mod normal;
 mod program;
 mod render;
+mod rotation;
 mod samples;
 mod scripts;
 mod security;

@@ -11,6 +11,7 @@
 )]
 
 mod back;
+mod encryption_key;
 mod faults;
 mod ignition;
 mod interrupted;

@@ -22,6 +22,9 @@ pub trait Cluster {
     }
     /// Returns the mark of each object, as `expect::mark` makes it; none if the API has it not.
     fn object_marks(&self, request: &HasRequest<'_>) -> HostResult<Vec<Option<String>>>;
+    /// Has an object stored again as it is, by a change that changes nothing; an answer of any status is
+    /// an answer.
+    fn rewrite_object(&self, request: &RewriteRequest<'_>) -> HostResult<ApiAnswer>;
     /// Asks a service over the cluster's network; that it does not answer is an answer.
     fn ask_service(&self, request: &ServiceRequest<'_>) -> HostResult<Asked>;
 }
@@ -53,6 +56,17 @@ pub struct ApiRequest<'a> {
     pub path: &'a str,
     /// What is posted; a GET if nothing is.
     pub post: Option<&'a serde_json::Value>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// An object to store again.
+#[derive(Debug, Clone)]
+pub struct RewriteRequest<'a> {
+    /// How the API is reached.
+    pub credentials: &'a Credentials,
+    /// The object's path.
+    pub path: &'a str,
     /// How long it may take.
     pub within: Duration,
 }

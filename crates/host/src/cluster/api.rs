@@ -71,9 +71,7 @@ impl Api {
 
     /// Asks for a path with its query, once, over a connection of its own.
     pub(super) async fn ask(&self, path: &str, post: Option<&Value>) -> HostResult<ApiAnswer> {
-        let url = format!("{}{path}", self.shown);
-        let url = Url::parse(&url)
-            .map_err(|error| HostError::Crypto(format!("{url} is not a URL: {error}")))?;
+        let url = self.url_of(path)?;
         let request = match post {
             None => self.fresh.get(url),
             Some(body) => self
@@ -102,6 +100,21 @@ impl Api {
         let request = self.kept.patch(self.url(parts, query)?);
         let request = request.header(CONTENT_TYPE, content_type).body(body);
         self.send(request).await
+    }
+
+    /// Has the object at a path stored again as it is, over the kept connection.
+    ///
+    /// The server compares what it stores, not what it is sent: a change of nothing is written if the
+    /// stored form is outdated, as after a change of the key that encrypts it.
+    pub(super) async fn rewrite(&self, path: &str) -> HostResult<ApiAnswer> {
+        let request = self.kept.patch(self.url_of(path)?);
+        let request = request.header(CONTENT_TYPE, "application/merge-patch+json");
+        self.send(request.body("{}")).await
+    }
+
+    fn url_of(&self, path: &str) -> HostResult<Url> {
+        let url = format!("{}{path}", self.shown);
+        Url::parse(&url).map_err(|error| HostError::Crypto(format!("{url} is not a URL: {error}")))
     }
 
     fn url(&self, parts: &[&str], query: &str) -> HostResult<Url> {

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use bootlace_engine::port::{ApiAnswer, ApiRequest, Cluster as _, Credentials, HostError};
+use bootlace_engine::port::{
+    ApiAnswer, ApiRequest, Cluster as _, Credentials, HostError, RewriteRequest,
+};
 use bootlace_host::RealHost;
 use bootlace_model::secret::Secret;
 use serde_json::json;
@@ -107,6 +109,35 @@ fn questions_can_be_posted() {
     })
     .unwrap();
     assert_eq!(server.requests(), ["POST /v3/kv/range HTTP/1.1"]);
+}
+
+#[test]
+fn an_object_is_rewritten_by_a_change_of_nothing() {
+    let identity = Identity::new(&["127.0.0.1"], 10, 1);
+    let server = Server::start_secure(&identity, |_, line, to| {
+        if line.contains("/gone ") {
+            reply(to, "404 Not Found", "", br#"{"message": "gone"}"#);
+        } else {
+            reply(to, "200 OK", "", b"{}");
+        }
+    });
+    let credentials = kubeconfig(&server.url(""), &identity.authority, &json!({}));
+    let host = RealHost::builder().proxy(None).build();
+    let rewrite = |path: &str| {
+        let within = PLENTY;
+        let credentials = &credentials;
+        let request = RewriteRequest {
+            credentials,
+            path,
+            within,
+        };
+        host.rewrite_object(&request).unwrap().status
+    };
+    let folder = "/api/v1/namespaces/n/secrets";
+    assert_eq!(rewrite(&format!("{folder}/a%3Ab")), 200);
+    assert_eq!(rewrite(&format!("{folder}/gone")), 404);
+    let asked = ["a%3Ab", "gone"].map(|name| format!("PATCH {folder}/{name} HTTP/1.1"));
+    assert_eq!(server.requests(), asked);
 }
 
 #[test]

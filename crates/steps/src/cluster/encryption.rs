@@ -3,10 +3,9 @@
 use bootlace_model::config::Settings;
 use bootlace_model::effect::{Body, Part};
 use bootlace_model::path::TargetPath;
-use serde_json::json;
 
 use crate::assets::asset;
-use crate::yaml;
+use crate::key_rotation::{FIRST_KEY, SECRETS, document};
 
 /// The API server's config, below the asset folder.
 pub(super) const CONFIG: &str = "auth/encryption.yaml";
@@ -16,8 +15,6 @@ pub(super) const PURPOSE: &str = "It holds the key that encrypts Secrets in etcd
 
 /// Stands for the key, which is not known before it is made.
 const KEY: &str = "KEY";
-/// The name of the first key, which stands before every Secret in etcd.
-const FIRST: &str = "key1";
 
 /// Returns where the config lies.
 pub(super) fn place(settings: &Settings) -> TargetPath {
@@ -26,19 +23,9 @@ pub(super) fn place(settings: &Settings) -> TargetPath {
 
 /// Returns what goes into it: the key follows from a private key.
 pub(super) fn body(private_key: TargetPath) -> Body {
-    let config = json!({
-        "apiVersion": "apiserver.config.k8s.io/v1",
-        "kind": "EncryptionConfiguration",
-        "resources": [{
-            "resources": ["secrets"],
-            "providers": [
-                {"secretbox": {"keys": [{"name": FIRST, "secret": KEY}]}},
-                // What was written before there was a key can still be read.
-                {"identity": {}},
-            ],
-        }],
-    });
-    let text = yaml::document(&config);
+    let keys = [(FIRST_KEY, KEY)].into_iter();
+    // What was written before there was a key can still be read.
+    let text = document(&[SECRETS.to_owned()], keys, true);
     let (before, after) = text.split_once(KEY).unwrap_or((&text, ""));
     Body::Compose(vec![
         Part::Text(before.to_owned()),

@@ -13,7 +13,7 @@ pub(super) const AUDIT_POLICY: &str = "/etc/kubernetes/configs/audit-policy.yaml
 /// The configuration of admission plug-ins.
 pub(super) const ADMISSION: &str = "/etc/kubernetes/configs/admission.yaml";
 /// The key by which Secrets are encrypted in etcd.
-pub(super) const ENCRYPTION: &str = "/etc/kubernetes/configs/encryption.yaml";
+pub(crate) const ENCRYPTION: &str = "/etc/kubernetes/configs/encryption.yaml";
 /// The folder of the audit log.
 pub(super) const AUDIT_LOG: &str = "/var/log/kubernetes/audit";
 /// The controller manager's kubeconfig.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bootlace_engine::port::{
     ApiAnswer, ApiRequest, Applied, ApplyRequest, Asked, Cluster, ContainerStatus, HasRequest,
-    HostError, HostResult, Machine, ServiceRequest, UnitActivity,
+    HostError, HostResult, Machine, RewriteRequest, ServiceRequest, UnitActivity,
 };
 use bootlace_model::effect::{Product, UnitName};
 use bootlace_model::ids::Digest;
@@ -183,6 +183,16 @@ impl Cluster for FakeHost {
         let what = format!("{} objects", request.objects.len());
         self.act(OperationKind::Apply, &what, |state, pass| {
             state.apply(request, pass)
+        })
+    }
+
+    fn rewrite_object(&self, request: &RewriteRequest<'_>) -> HostResult<ApiAnswer> {
+        // The fake encrypts nothing, so there is nothing to store again.
+        self.ask_api(&ApiRequest {
+            credentials: request.credentials,
+            path: request.path,
+            post: None,
+            within: request.within,
         })
     }
 

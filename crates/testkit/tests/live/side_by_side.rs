@@ -71,6 +71,7 @@ static SEQUENCE: Sequence = Sequence {
     about: "Does what a test wants.",
     steps: &[&Waits, &Fails],
     failures: &[],
+    replaced_later: &[],
 };
 
 #[test]

@@ -117,6 +117,7 @@ impl Try {
             about: "Does what a test wants.",
             steps: Vec::leak(steps),
             failures: &[],
+            replaced_later: &[],
         }));
         Self {
             host,
