@@ -1,5 +1,6 @@
 //! The command line, as a value.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use bootlace_model::step::Choice;
@@ -186,6 +187,14 @@ Ends with a line for your shell, on stdout; with -o json, with the path of the k
     #[command(after_help = "\
 Asks first if `up` is still running, unless --yes is given.")]
     Down(Down),
+    /// Open a shell in a machine of `up`, or run one command there
+    #[command(after_help = "\
+Examples:
+  bootlace shell
+  bootlace shell m1 -- journalctl -u kubelet
+
+The exit code is the command's.")]
+    Shell(Shell),
     /// Lead connections to a machine of `up`; it is started by that
     #[command(hide = true)]
     Forward(Forward),
@@ -474,6 +483,16 @@ pub(crate) struct Down {
     /// Do not ask first, even while `up` is running
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// `shell`.
+#[derive(Debug, Args)]
+pub(crate) struct Shell {
+    /// Which machine; the first if none is named
+    pub(crate) machine: Option<String>,
+    /// A command to run instead of a shell
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 /// Where a local control plane runs.

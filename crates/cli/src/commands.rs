@@ -55,6 +55,7 @@ pub(crate) fn dispatch(command: Option<Command>, session: &mut Session) -> Resul
         Some(Command::Reset(args)) => reset::reset(session, args),
         Some(Command::Up(args)) => up::up(session, &args),
         Some(Command::Down(args)) => up::down(session, &args),
+        Some(Command::Shell(args)) => up::enter(session, &args),
         Some(Command::Forward(args)) => up::forward(&args),
         Some(Command::Supervise(args)) => supervise::supervise(session, &args),
         Some(Command::Status(args)) => status::status(session, args),

@@ -5,12 +5,15 @@
     reason = "the local cluster's folder belongs to this computer, not to the target of the port"
 )]
 
+mod enter;
 mod lab;
 mod machine;
 mod process;
 pub(crate) mod programs;
 
 use std::path::{Path, PathBuf};
+
+pub(crate) use enter::enter;
 
 use bootlace_machines::{MachineError, Machines};
 use bootlace_model::fault::{Fault, FaultKind};
@@ -95,8 +98,13 @@ fn machines_down(session: &Session) -> Result<bool, Fault> {
 /// Tells how to ask inside the machine of `up`, if there is one: its run is not among those here,
 /// and one that someone begins here instead would change this computer.
 pub(super) fn hint_inside(session: &Session, command: &str) -> Result<Option<String>, Fault> {
-    let line = machine::line_inside(&folder(session), command)?;
-    Ok(line.map(|line| format!("`{line}` asks inside the machine of `bootlace up`")))
+    if !machine::is_running(&folder(session))? {
+        return Ok(None);
+    }
+    let shell = line(session, "shell", None);
+    Ok(Some(format!(
+        "`{shell} -- bootlace {command}` asks inside the machine of `bootlace up`"
+    )))
 }
 
 /// Prints how to reach the cluster, as data or as a line for a shell.

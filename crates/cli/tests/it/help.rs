@@ -38,6 +38,7 @@ fn every_command_has_help() {
         "reset",
         "up",
         "down",
+        "shell",
         "status",
         "log",
         "runs",

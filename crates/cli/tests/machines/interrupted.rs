@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::life::Local;
+use crate::world::bootlace;
 
 /// How long something may take on a busy computer.
 const SOON: Duration = Duration::from_mins(3);
@@ -86,7 +87,10 @@ fn up_stops_at_a_safe_place_and_attaches_to_a_run_that_was_left_alone() {
     let fault: serde_json::Value = serde_json::from_slice(&status.stderr).unwrap();
     let hint = fault["error"]["hints"][0].as_str().unwrap();
     let line = hint.split('`').nth(1).unwrap();
-    let asked = Command::new("sh").args(["-c", line]).output().unwrap();
+    let program = bootlace();
+    let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
+    let mut ask = Command::new("sh");
+    let asked = ask.args(["-c", line]).env("PATH", path).output().unwrap();
     let said = String::from_utf8(asked.stdout).unwrap();
     assert!(said.contains("prepare-assets"), "{line}: {said}");
 

@@ -1,9 +1,10 @@
 //! A cluster as its users have it: `up`, kubectl from outside, a second machine, and all of it gone again.
 
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bootlace_machines::{BOOTLACE, MachineName, MachineSpec, Machines, SeedFile};
@@ -153,6 +154,7 @@ fn a_cluster_comes_up_is_used_grows_and_goes() {
     let first = Node {
         machine: machines.machine(&MachineName::new("m1").unwrap()).unwrap(),
     };
+    a_shell_leads_into_the_machine(&local);
     pods_run_and_are_reached(&local);
     node_ports_are_reached(&local);
     a_second_machine_joins(&local, &machines, &first);
@@ -164,6 +166,33 @@ fn a_cluster_comes_up_is_used_grows_and_goes() {
     assert!(!local.folder().exists());
     assert_eq!(succeeds(local.here("ip").args(["route", "show"])), "");
     assert!(!first.machine.is_running().unwrap());
+}
+
+/// One command, a script, and exit codes, inside the machine.
+fn a_shell_leads_into_the_machine(local: &Local) {
+    let ends = |words: &[&str], script: &str| {
+        let mut command = local.call(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(script.as_bytes())
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), said)
+    };
+    let name = ["shell", "m1", "--", "hostname"];
+    assert_eq!(ends(&name, ""), (Some(0), "m1\n".into()));
+    assert_eq!(
+        ends(&["shell"], "hostname; exit 7"),
+        (Some(7), "m1\n".into())
+    );
+    let status = ["shell", "--", "bootlace", "status", "cluster"];
+    assert!(ends(&status, "").1.contains("succeeded"));
+    assert_eq!(ends(&["shell", "m9"], ""), (Some(2), String::new()));
 }
 
 /// kubectl run, logs, exec, services and DNS, from this computer.

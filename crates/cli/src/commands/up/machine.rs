@@ -119,20 +119,15 @@ pub(super) fn is_busy(folder: &Path) -> Result<bool, Fault> {
     Ok(false)
 }
 
-/// Returns the line that calls a command of bootlace inside the machine; none if it does not run.
-pub(super) fn line_inside(folder: &Path, command: &str) -> Result<Option<String>, Fault> {
+/// Tells whether the machine of `up` runs.
+pub(super) fn is_running(folder: &Path) -> Result<bool, Fault> {
     if !folder.exists() {
-        return Ok(None);
+        return Ok(false);
     }
     let machines = Machines::open(folder).map_err(fault)?;
-    let name = MachineName::new(NAME).map_err(fault)?;
-    let there = machines.list().map_err(fault)?;
-    let machine = there.into_iter().find(|machine| *machine.name() == name);
-    let Some(machine) = machine else {
-        return Ok(None);
-    };
-    let leader = machine.leader().map_err(fault)?;
-    Ok(leader.map(|leader| format!("nsenter --all --target {leader} bootlace {command}")))
+    let mut there = machines.list().map_err(fault)?.into_iter();
+    let machine = there.find(|machine| machine.name().as_str() == NAME);
+    machine.map_or(Ok(false), |machine| machine.is_running().map_err(fault))
 }
 
 /// Tells whether a run is under way inside a machine; one that cannot say has none.
