@@ -123,7 +123,7 @@ impl<'a> Follower<'a> {
         let event = match record {
             Record::RunOpened { .. } => return self.begin(at, false),
             Record::RunResumed { .. } => return self.begin(at, true),
-            Record::StepStarted { step } => {
+            Record::StepStarted { step, .. } => {
                 let mut steps = self.engine.sequence.steps.iter();
                 let known = steps.find(|known| known.name() == step.step());
                 let title = known.map_or("", |step| step.about().title).into();

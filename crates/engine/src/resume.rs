@@ -9,7 +9,7 @@ use bootlace_model::replay::{RunState, StepProgress};
 use bootlace_model::step::Choice;
 use bootlace_model::view::StepStateView;
 
-use crate::store::Store;
+use crate::store::{Store, understood};
 use crate::{Engine, RunReport};
 
 impl Engine<'_> {
@@ -39,6 +39,7 @@ impl Engine<'_> {
         (goal, chosen): (&Choice, &[usize]),
         begun: &RefCell<Option<RunId>>,
     ) -> Result<RunReport, Fault> {
+        understood(state)?;
         if state.undoing {
             return Err(half_undone(run, self.sequence.name));
         }
@@ -122,8 +123,10 @@ impl Engine<'_> {
     /// Refuses to plan again what a run made before its point of no return, once that is passed.
     fn check_replan(&self, state: &RunState, chosen: &[usize]) -> Result<(), Fault> {
         let name = |position: usize| self.sequence.steps[position].name();
-        match (self.passed_no_return(state), chosen.first()) {
-            (Some((point, _)), Some(first)) if *first <= point => {
+        let passed = self.passed_no_return(state);
+        let point = passed.and_then(|(step, _)| self.sequence.position(step.step()));
+        match (point, chosen.first()) {
+            (Some(point), Some(first)) if *first <= point => {
                 let message = format!(
                     "{} is behind us: {} cannot be planned again",
                     name(point),

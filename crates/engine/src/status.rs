@@ -7,12 +7,12 @@ use bootlace_model::record::{Line, Outcome};
 use bootlace_model::replay::RunState;
 use bootlace_model::step::Sequence;
 use bootlace_model::view::{
-    RunStateView, RunSummary, RunsView, StatusView, StepStateView, StepStatus,
+    RunStateView, RunSummary, RunsView, StatusView, StepStateView, StepStatus, UnknownView,
 };
 
 use crate::Engine;
 use crate::port::Host;
-use crate::store::Store;
+use crate::store::{Store, understood};
 
 /// The fact by which a release step says whether everything is pinned by digest.
 const PINNED: &str = "release.pinned";
@@ -41,6 +41,7 @@ impl Engine<'_> {
                 .iter()
                 .map(|(target, why)| format!("{target}: {why}"))
                 .collect(),
+            unknown: state.unknown.as_ref().map(UnknownView::from),
         })
     }
 
@@ -109,6 +110,10 @@ pub fn begun_with(
         return Ok(None);
     };
     let state = store.read(&run, &mut |_, _| {})?;
+    if state.config.is_null() {
+        // Another version opened it, and only that one knows by what settings.
+        understood(&state)?;
+    }
     Ok((state.outcome != Some(Outcome::Undone)).then_some(state.config))
 }
 
@@ -162,6 +167,7 @@ pub(crate) fn run_state(state: &RunState, live: bool) -> RunStateView {
         Some(Outcome::Failed) => RunStateView::Failed,
         Some(Outcome::Undone) => RunStateView::Undone,
         None if live => RunStateView::Running,
+        None if state.closed_unknown => RunStateView::Unknown,
         Some(Outcome::Interrupted) | None => RunStateView::Interrupted,
     }
 }

@@ -137,9 +137,13 @@ impl<'a> StepWork<'a> {
             step: id.clone(),
             title,
         });
-        self.run
-            .journal
-            .append(self.host(), vec![Record::StepStarted { step: id.clone() }])?;
+        self.run.journal.append(
+            self.host(),
+            vec![Record::StepStarted {
+                step: id.clone(),
+                undo: Some(self.step.about().undo.into()),
+            }],
+        )?;
         self.run
             .journal
             .with_state(|state| self.engine.preflight_again(self.position, state))?;

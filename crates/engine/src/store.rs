@@ -8,7 +8,7 @@ use bootlace_model::ids::{Digest, RunId};
 use bootlace_model::node::Attributes;
 use bootlace_model::path::TargetPath;
 use bootlace_model::record::{Line, Outcome, Record};
-use bootlace_model::replay::RunState;
+use bootlace_model::replay::{RunState, Unknown};
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BLOBS_FOLDER, Blobs};
@@ -254,6 +254,8 @@ impl<'a> Store<'a> {
         if read.state.run.is_none() {
             return Err(self.empty_run(run, &path)?);
         }
+        // The lowest place through which everything that is written to an old run goes.
+        understood(&read.state).map_err(|fault| fault.in_file(&file))?;
         let log = self.rewrite(dir.as_ref(), log.as_ref(), read.good)?;
         let journal = Journal::new(log, read.lines, read.last, read.state)?;
         if read.torn > 0 {
@@ -378,6 +380,21 @@ impl OpenRun {
         self.dir.create(&staged, &head, &Attributes::mode(0o600))?;
         Ok(self.dir.rename(&staged, HEAD_FILE)?)
     }
+}
+
+/// Refuses a run in which another version wrote what this one does not understand.
+pub(crate) fn understood(state: &RunState) -> Result<(), Fault> {
+    let Some(Unknown { line, what, tool }) = &state.unknown else {
+        return Ok(());
+    };
+    let message = format!("line {line} of the journal is not known to this version ({what})");
+    Err(Fault::refused(message)
+        .because(format!(
+            "bootlace {tool} wrote it. A version that does not know what was done cannot continue it \
+             or take it back; nothing was changed."
+        ))
+        .hint(format!("run the same command with bootlace {tool} or later"))
+        .hint("`bootlace status` and `bootlace log` show the run with this version, too"))
 }
 
 /// Reads a journal, and compares it with its run's name and with the head that was noted for it.

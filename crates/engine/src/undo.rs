@@ -13,16 +13,16 @@ use bootlace_model::event::Event;
 use bootlace_model::fault::{Fault, FaultKind};
 use bootlace_model::ids::StepId;
 use bootlace_model::node::NodeState;
-use bootlace_model::record::{Outcome, Record};
+use bootlace_model::record::{Outcome, PolicyKind, Record, RecordedPolicy};
 use bootlace_model::replay::{RunState, StepProgress};
-use bootlace_model::step::UndoPolicy;
+use bootlace_model::step::{Choice, UndoPolicy};
 use bootlace_model::view::{RefusedView, StepStateView, UndoView};
 
 use crate::Engine;
 use crate::effects::{LARGEST_GROUP, Staging};
 use crate::folders::Folders;
 use crate::history::{Deed, deeds, made_folders};
-use crate::store::{OpenRun, Store};
+use crate::store::{OpenRun, Store, understood};
 
 /// How far back it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,11 +91,8 @@ impl Engine<'_> {
                 refused: vec![],
             });
         }
-        let chosen = self.options.choice.of(self.sequence)?;
-        let chosen: BTreeSet<StepId> = self.sequence.steps[chosen]
-            .iter()
-            .map(|step| self.sequence.id(step.name()))
-            .collect();
+        understood(&state)?;
+        let chosen = self.chosen_for_undo(&state)?;
         if reach == Reach::Return {
             self.check_return(&state)?;
         }
@@ -311,16 +308,32 @@ impl Engine<'_> {
         })
     }
 
+    /// Lists the steps that are to be taken back, also those that only another version of the tool has.
+    fn chosen_for_undo(&self, state: &RunState) -> Result<BTreeSet<StepId>, Fault> {
+        let choice = &self.options.choice;
+        let steps = self.sequence.steps[choice.of(self.sequence)?].iter();
+        let mut chosen: BTreeSet<StepId> =
+            steps.map(|step| self.sequence.id(step.name())).collect();
+        if *choice == Choice::default() {
+            chosen.extend(state.steps.keys().cloned());
+        }
+        Ok(chosen)
+    }
+
+    /// Returns how a step is taken back: as the journal says, which the version that ran it wrote.
+    fn policy(&self, state: &RunState, id: &StepId) -> RecordedPolicy {
+        let recorded = state.steps.get(id).and_then(|step| step.undo.clone());
+        let step = || self.sequence.position(id.step());
+        let own = || step().map(|position| self.sequence.steps[position].about().undo);
+        recorded.unwrap_or_else(|| own().unwrap_or(UndoPolicy::Inverse).into())
+    }
+
     /// Tells whether a step's effects are taken back at all.
     fn goes_back(&self, state: &RunState, id: &StepId) -> bool {
-        let step = self
-            .sequence
-            .steps
-            .iter()
-            .find(|step| self.sequence.id(step.name()) == *id);
-        let Some(UndoPolicy::ForwardOnly { why }) = step.map(|step| step.about().undo) else {
+        let RecordedPolicy { policy, why } = self.policy(state, id);
+        if policy != PolicyKind::ForwardOnly {
             return true;
-        };
+        }
         if has_acted(state, id) {
             let text = format!("What {} did stays: {why}", id.step());
             self.observer.on(&Event::Note { text });
@@ -329,27 +342,25 @@ impl Engine<'_> {
     }
 
     fn check_return(&self, state: &RunState) -> Result<(), Fault> {
-        let Some((position, why)) = self.passed_no_return(state) else {
+        let Some((step, why)) = self.passed_no_return(state) else {
             return Ok(());
         };
-        let name = self.sequence.steps[position].name();
-        let message = format!("{name} was begun, and there is no way back from it");
+        let message = format!(
+            "{} was begun, and there is no way back from it",
+            step.step()
+        );
         Err(Fault::refused(message)
-            .in_step(&self.sequence.id(name))
+            .in_step(&step)
             .because(why)
             .hint("`bootlace reset` gives the machine back instead"))
     }
 
     /// Returns the point of no return that a run has passed, and why there is none.
-    pub(crate) fn passed_no_return(&self, state: &RunState) -> Option<(usize, &'static str)> {
-        let mut steps = self.sequence.steps.iter().enumerate();
-        steps.find_map(|(position, step)| match step.about().undo {
-            UndoPolicy::PointOfNoReturn { why }
-                if has_acted(state, &self.sequence.id(step.name())) =>
-            {
-                Some((position, why))
-            }
-            _ => None,
+    pub(crate) fn passed_no_return(&self, state: &RunState) -> Option<(StepId, String)> {
+        let begun = state.steps.keys().filter(|step| has_acted(state, step));
+        let mut policies = begun.map(|step| (step, self.policy(state, step)));
+        policies.find_map(|(step, RecordedPolicy { policy, why })| {
+            (policy == PolicyKind::PointOfNoReturn).then(|| (step.clone(), why))
         })
     }
 

@@ -9,7 +9,7 @@ use bootlace_model::event::Event;
 use bootlace_model::expect::{CheckedBy, Expectation};
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::StepId;
-use bootlace_model::replay::{RunState, StepProgress};
+use bootlace_model::replay::{RunState, StepProgress, Unknown};
 use bootlace_model::step::Step;
 use bootlace_model::view::{CheckView, RunStateView, StepStateView, VerifyView};
 
@@ -47,7 +47,7 @@ impl Engine<'_> {
         let state = store.read(&run, &mut |_, _| {})?;
         let run_state = run_state(&state, store.holder()?.is_some());
         let chosen = self.options.choice.of(self.sequence)?;
-        let mut checks = Vec::new();
+        let mut checks: Vec<CheckView> = state.unknown.iter().map(unknown_check).collect();
         let deeds = deeds(self, &run)?;
         let given = objects::given(&deeds);
         let left = left::as_left(deeds);
@@ -194,6 +194,18 @@ fn unfinished(step: &StepId, progress: &StepProgress, run: RunStateView) -> Opti
         _ => return None,
     };
     Some(unfinished_check(step.step(), found))
+}
+
+/// What this version does not know it cannot judge, and must not look as if all were well.
+fn unknown_check(Unknown { line, what, tool }: &Unknown) -> CheckView {
+    CheckView {
+        step: "journal".into(),
+        what: "this version knows all that the run did".into(),
+        ok: false,
+        found: format!("line {line}, by bootlace {tool}, is not known: {what}"),
+        because: "What is not known cannot be judged.".into(),
+        unfinished: false,
+    }
 }
 
 fn unfinished_check(step: &str, found: String) -> CheckView {

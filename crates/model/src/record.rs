@@ -2,8 +2,18 @@
 //!
 //! A line is `{"v":1,"seq":N,"prev":"sha256:…","at":"…","rec":{…},"hash":"sha256:…"}`. Its `hash`
 //! covers everything before it on the line, `prev` is the `hash` of the line before, so a changed,
-//! lost or reordered line shows. Unknown kinds of records are kept and shown, never refused.
+//! lost or reordered line shows.
+//!
+//! A journal outlives versions of this tool: after an OS rollback, an older one reads what a newer
+//! one wrote. What it does not know, in any place, makes the record [`Record::Foreign`]: kept, shown,
+//! and never written past. A field may be added only if a version that ignores it does no harm;
+//! otherwise [`LINE_VERSION`] is raised.
 
+mod foreign;
+mod policy;
+
+pub use foreign::{Foreign, ForeignKind};
+pub use policy::{PolicyKind, RecordedPolicy};
 use serde::{Deserialize, Serialize};
 
 use crate::effect::{CommandUndo, Effect, EffectKind, Given, Origin, Product};
@@ -83,6 +93,9 @@ pub enum Record {
     StepStarted {
         /// Which.
         step: StepId,
+        /// How it is taken back, also by a version that has no such step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<RecordedPolicy>,
     },
     /// A step knows what it will do.
     StepPlanned {
@@ -184,9 +197,9 @@ pub enum Record {
         /// How.
         outcome: Outcome,
     },
-    /// A kind that a newer version writes.
-    #[serde(other)]
-    Unknown,
+    /// What another version wrote and this one does not understand. It is read, never written.
+    #[serde(skip)]
+    Foreign(Foreign),
 }
 
 /// How a run ended.

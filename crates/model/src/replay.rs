@@ -7,7 +7,9 @@ use crate::fact::Facts;
 use crate::fault::Fault;
 use crate::ids::{BootId, RunId, StepId};
 use crate::probe::Answer;
-use crate::record::{Before, EffectRecord, Line, Outcome, Record};
+use crate::record::{
+    Before, EffectRecord, Foreign, ForeignKind, Line, Outcome, Record, RecordedPolicy,
+};
 use crate::step::Choice;
 use crate::view::StepStateView;
 
@@ -30,6 +32,8 @@ pub struct StepProgress {
     pub outdated: bool,
     /// Whether it was verified before it began last.
     pub was_done: bool,
+    /// How it is taken back; journals of early versions do not say.
+    pub undo: Option<RecordedPolicy>,
 }
 
 impl StepProgress {
@@ -43,6 +47,7 @@ impl StepProgress {
             fault: None,
             outdated: false,
             was_done: false,
+            undo: None,
         }
     }
 
@@ -65,6 +70,17 @@ pub struct Pending {
     pub effect: EffectRecord,
     /// What was there before.
     pub before: Before,
+}
+
+/// The first record of a journal that this version does not understand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// The line it is on, counted from 1.
+    pub line: u64,
+    /// What is not understood.
+    pub what: String,
+    /// The version of the tool that wrote it.
+    pub tool: String,
 }
 
 /// What the journal says of a run. Its size does not grow with the number of effects.
@@ -114,6 +130,12 @@ pub struct RunState {
     pub refused: Vec<(String, String)>,
     /// When the last line was written.
     pub last: Option<jiff::Timestamp>,
+    /// The version of the tool that wrote the last line.
+    pub writer: String,
+    /// What another version wrote and this one does not understand: nothing more may be written then.
+    pub unknown: Option<Unknown>,
+    /// Whether the run was closed in a way that this version does not know.
+    pub closed_unknown: bool,
 }
 
 /// Says that a line cannot follow the lines before it.
@@ -140,7 +162,7 @@ impl RunState {
     pub fn apply(&mut self, line: Line) -> Result<(), IllegalRecord> {
         let (seq, at) = (line.seq, line.at);
         let illegal = |reason: String| IllegalRecord { seq, reason };
-        if self.run.is_none() && !matches!(line.rec, Record::RunOpened { .. }) {
+        if self.run.is_none() && !opens_run(&line.rec) {
             return Err(illegal(
                 "the journal does not begin with the opening of a run".into(),
             ));
@@ -164,6 +186,7 @@ impl RunState {
                 self.goal = goal;
                 self.opened = Some(at);
                 self.config = config;
+                self.writer.clone_from(&tool);
                 self.tool = tool;
                 self.boot = Some(boot);
                 self.insecure = insecure;
@@ -176,6 +199,7 @@ impl RunState {
                 insecure,
             } => {
                 self.goal = goal.unwrap_or(std::mem::take(&mut self.goal));
+                self.writer.clone_from(&tool);
                 if let Some(config) = config {
                     self.plan_again(config, tool);
                 }
@@ -186,8 +210,9 @@ impl RunState {
                     }
                 }
                 self.outcome = None;
+                self.closed_unknown = false;
             }
-            Record::StepStarted { step } => self.apply_start(step, at),
+            Record::StepStarted { step, undo } => self.apply_start(step, undo, at),
             Record::Intent {
                 n,
                 step,
@@ -209,9 +234,11 @@ impl RunState {
                 );
             }
             Record::Done { n, .. } => {
-                let Some(pending) = self.pending.remove(&n) else {
+                let pending = self.pending.remove(&n);
+                // Its intent may be one that is not understood.
+                if pending.is_none() && self.unknown.is_none() {
                     return Err(illegal(format!("effect {n} is done without an intent")));
-                };
+                }
                 self.apply_done(n, pending);
             }
             Record::FactLearned { step, fact, value } => {
@@ -229,22 +256,67 @@ impl RunState {
                 self.outcome = Some(outcome);
                 self.undoing = false;
             }
-            Record::StepPlanned { .. } | Record::TailCut { .. } | Record::Unknown => {}
+            Record::Foreign(foreign) => self.apply_foreign(foreign, seq, at),
+            Record::StepPlanned { .. } | Record::TailCut { .. } => {}
         }
         Ok(())
     }
 
-    fn apply_start(&mut self, step: StepId, at: jiff::Timestamp) {
+    fn apply_start(&mut self, step: StepId, undo: Option<RecordedPolicy>, at: jiff::Timestamp) {
         let before = self.steps.get(&step);
         let was_done = before.is_some_and(StepProgress::has_been_done);
         let progress = StepProgress {
             was_done,
+            undo,
             ..StepProgress::begun(at)
         };
         self.steps.insert(step, progress);
     }
 
-    fn apply_done(&mut self, n: u64, Pending { step, effect, .. }: Pending) {
+    /// Takes in what can be told of a record that is not understood.
+    fn apply_foreign(&mut self, Foreign { kind, what }: Foreign, seq: u64, at: jiff::Timestamp) {
+        match kind {
+            ForeignKind::RunOpened {
+                run,
+                sequence,
+                tool,
+            } => {
+                if self.run.is_none() {
+                    (self.run, self.sequence, self.opened) = (Some(run), sequence, Some(at));
+                    self.writer.clone_from(&tool);
+                    self.tool = tool;
+                }
+            }
+            ForeignKind::RunResumed { tool } => {
+                self.writer = tool;
+                (self.outcome, self.closed_unknown) = (None, false);
+            }
+            ForeignKind::StepStarted { step } => self.apply_start(step, None, at),
+            ForeignKind::Intent { n, step } => {
+                self.next_effect = self.next_effect.max(n + 1);
+                self.touched.insert(step);
+            }
+            ForeignKind::Verified { step } => self.end(&step, at, StepStateView::Done),
+            ForeignKind::Skipped { step } => self.end(&step, at, StepStateView::Skipped),
+            ForeignKind::Failed { step, fault } => {
+                self.begun(&step, at).fault = Some(*fault);
+                self.end(&step, at, StepStateView::Failed);
+            }
+            ForeignKind::RunClosed => (self.outcome, self.closed_unknown) = (None, true),
+            ForeignKind::Other => {}
+        }
+        let tool = &self.writer;
+        self.unknown.get_or_insert_with(|| Unknown {
+            line: seq + 1,
+            what,
+            tool: tool.clone(),
+        });
+    }
+
+    fn apply_done(&mut self, n: u64, pending: Option<Pending>) {
+        let Some(Pending { step, effect, .. }) = pending else {
+            return;
+        };
         let newest = self.newest_done.entry(step.clone()).or_default();
         *newest = n.max(*newest);
         if matches!(
@@ -344,5 +416,14 @@ impl RunState {
         let progress = self.begun(step, at);
         progress.state = state;
         progress.ended = Some(at);
+    }
+}
+
+/// Tells whether a record may be the first of a journal.
+fn opens_run(record: &Record) -> bool {
+    match record {
+        Record::RunOpened { .. } => true,
+        Record::Foreign(foreign) => matches!(foreign.kind, ForeignKind::RunOpened { .. }),
+        _ => false,
     }
 }

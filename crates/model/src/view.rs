@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effect::EffectKind;
 use crate::fault::Fault;
+use crate::replay::Unknown;
 
 /// `explain -o json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -180,6 +181,27 @@ pub struct StatusView {
     /// Files that undo left alone because someone edited them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
+    /// What another version wrote in the journal and this one does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownView>,
+}
+
+/// What this version does not know of a run: it neither continues the run nor takes it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnknownView {
+    /// The line of the journal, counted from 1.
+    pub line: u64,
+    /// What is not known.
+    pub what: String,
+    /// The version that wrote it.
+    pub tool: String,
+}
+
+impl From<&Unknown> for UnknownView {
+    fn from(unknown: &Unknown) -> Self {
+        let Unknown { line, what, tool } = unknown.clone();
+        Self { line, what, tool }
+    }
 }
 
 /// Where a run stands.
@@ -196,6 +218,8 @@ pub enum RunStateView {
     Interrupted,
     /// It was taken back.
     Undone,
+    /// It was closed by another version, in a way that this one does not know.
+    Unknown,
 }
 
 /// One step of [`StatusView`].

@@ -48,15 +48,13 @@ impl<'a> LogText<'a> {
     }
 
     /// Takes a line in and returns what can be told now, possibly nothing.
-    ///
-    /// `raw` is the line as it stands on disk; it names kinds of records that are not known here.
-    pub fn push(&mut self, raw: &str, line: &Line) -> String {
+    pub fn push(&mut self, line: &Line) -> String {
         let mut page = Page::new(self.style);
         if !self.take_effect(&mut page, line) {
             self.tell_groups(&mut page);
             let (sign, words) = match self.about_step(&line.rec) {
                 Some((step, (sign, words))) => (sign, format!("{step}: {words}")),
-                None => words::of_run(raw, &line.rec),
+                None => words::of_run(&line.rec),
             };
             self.tell(&mut page, line.at, sign, &words);
             self.tell_more(&mut page, &line.rec);
@@ -133,7 +131,7 @@ impl<'a> LogText<'a> {
     fn about_step(&self, record: &Record) -> Option<(String, (Sign, String))> {
         let step = match record {
             Record::UndoRefused { n, .. } => self.step_of(*n),
-            Record::StepStarted { step }
+            Record::StepStarted { step, .. }
             | Record::StepPlanned { step, .. }
             | Record::FactLearned { step, .. }
             | Record::Verified { step, .. }

@@ -1,6 +1,6 @@
 //! `status` for people: where a run stands, from its journal.
 
-use bootlace_model::view::{RunStateView, StatusView, StepStateView, StepStatus};
+use bootlace_model::view::{RunStateView, StatusView, StepStateView, StepStatus, UnknownView};
 
 use crate::outline::name_column;
 use crate::page::{Page, pad};
@@ -47,6 +47,7 @@ pub(crate) fn run_state(state: RunStateView) -> (Sign, &'static str) {
         RunStateView::Failed => (Sign::Bad, "failed"),
         RunStateView::Interrupted => (Sign::Warn, "interrupted"),
         RunStateView::Undone => (Sign::Undone, "undone"),
+        RunStateView::Unknown => (Sign::Unknown, "unknown"),
     }
 }
 
@@ -129,6 +130,13 @@ fn footer(page: &mut Page<'_>, view: &StatusView) {
     }
     for target in &view.refused {
         page.item(0, Sign::Warn, &format!("Undo left alone: {target}"));
+    }
+    if let Some(UnknownView { line, what, tool }) = &view.unknown {
+        let text = format!(
+            "Not known to this version: line {line} of the journal ({what}). Continue or undo this \
+             run with bootlace {tool} or later."
+        );
+        page.item(0, Sign::Unknown, &text);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whole outputs as snapshots, at eighty columns.
 
+use bootlace_model::view::{RunStateView, UnknownView};
 use insta::assert_snapshot;
 
 use crate::log::LogText;
@@ -78,6 +79,18 @@ fn a_step_that_leaves_something_undone_is_done_and_says_what() {
     let mut view = samples::succeeded();
     view.steps[2].id = "clean-assets".into();
     view.steps[2].reason = Some("the asset folder stays, without its secrets".into());
+    assert_snapshot!(crate::status::text(&view, &Style::plain(), false));
+}
+
+#[test]
+fn a_run_of_another_version_says_what_is_not_known_and_who_continues_it() {
+    let mut view = samples::succeeded();
+    view.state = RunStateView::Unknown;
+    view.unknown = Some(UnknownView {
+        line: 57,
+        what: "intent: unknown variant `stage-os`".into(),
+        tool: "0.9.0".into(),
+    });
     assert_snapshot!(crate::status::text(&view, &Style::plain(), false));
 }
 
@@ -177,10 +190,9 @@ fn fault() {
 
 fn told(style: &Style, verbose: bool) -> String {
     let mut log = LogText::new(style, verbose);
-    let raw = r#"{"v":1,"rec":{"kind":"comet-seen"}}"#;
     let mut text = String::new();
     for line in samples::journal() {
-        text.push_str(&log.push(raw, &line));
+        text.push_str(&log.push(&line));
     }
     text.push_str(&log.finish());
     text
@@ -200,18 +212,18 @@ fn a_long_journal_is_short_to_read() {
     let [opened, intent, done] = [0, 3, 9].map(|n| journal[n].clone());
     let style = Style::plain();
     let mut log = LogText::new(&style, false);
-    assert!(log.push("", &opened).contains(samples::RUN));
+    assert!(log.push(&opened).contains(samples::RUN));
     for n in 0..5000 {
         let mut intent = intent.clone();
         if let Record::Intent { n: number, .. } = &mut intent.rec {
             *number = n;
         }
-        assert_eq!(log.push("", &intent), "");
+        assert_eq!(log.push(&intent), "");
         let mut done = done.clone();
         if let Record::Done { n: number, .. } = &mut done.rec {
             *number = n;
         }
-        assert_eq!(log.push("", &done), "");
+        assert_eq!(log.push(&done), "");
     }
     let rest = log.finish();
     assert_eq!(rest.lines().count(), 1, "{rest}");
@@ -233,7 +245,7 @@ fn what_was_begun_and_taken_back_is_answered() {
         forced: false,
     };
     for line in [&journal[0], &journal[3], &undone] {
-        drop(log.push("", line));
+        drop(log.push(line));
     }
     let rest = log.finish();
     assert!(rest.contains("1 effect taken back"), "{rest}");

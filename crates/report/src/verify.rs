@@ -97,7 +97,7 @@ fn stands(view: &VerifyView) -> &'static str {
         RunStateView::Interrupted => " The run was interrupted and can go on.",
         RunStateView::Failed => " The run failed and can go on.",
         RunStateView::Running => " The run is still going on.",
-        RunStateView::Succeeded | RunStateView::Undone => "",
+        RunStateView::Succeeded | RunStateView::Undone | RunStateView::Unknown => "",
     }
 }
 
@@ -105,7 +105,7 @@ fn state_word(state: RunStateView) -> &'static str {
     match state {
         RunStateView::Interrupted => "Interrupted",
         RunStateView::Running => "Running",
-        RunStateView::Failed | RunStateView::Succeeded => "Failed",
+        RunStateView::Failed | RunStateView::Succeeded | RunStateView::Unknown => "Failed",
         RunStateView::Undone => "Undone",
     }
 }

@@ -201,7 +201,7 @@ fn a_record_of_a_newer_version_is_kept_and_read_over() {
     let mut raw = Vec::new();
     let result = lab.with(|engine| {
         engine.log(&mut |text, line| {
-            if line.rec == Record::Unknown {
+            if matches!(line.rec, Record::Foreign(_)) {
                 raw.push(text.to_owned());
             }
         })

@@ -35,7 +35,7 @@ pub(crate) fn log(session: &mut Session, args: &OnRun) -> Result<Ending, Fault> 
 
 fn write(console: &Console, text: &mut LogText<'_>, raw: &str, line: &Line) -> Result<(), Fault> {
     match console.output() {
-        Output::Text => console.write(&console.rooted.text(&text.push(raw, line))),
+        Output::Text => console.write(&console.rooted.text(&text.push(line))),
         Output::Json => console.write(&format!("{}\n", raw.trim_end())),
         Output::Yaml => {
             let value: serde_json::Value = serde_json::from_str(raw)
@@ -79,7 +79,7 @@ impl Filter {
             | Record::UndoIntent { n }
             | Record::UndoDone { n, .. }
             | Record::UndoRefused { n, .. } => self.steps.get(n),
-            Record::StepStarted { step }
+            Record::StepStarted { step, .. }
             | Record::StepPlanned { step, .. }
             | Record::FactLearned { step, .. }
             | Record::Verified { step, .. }
@@ -89,8 +89,8 @@ impl Filter {
             Record::RunOpened { .. }
             | Record::RunResumed { .. }
             | Record::TailCut { .. }
-            | Record::RunClosed { .. }
-            | Record::Unknown => None,
+            | Record::RunClosed { .. } => None,
+            Record::Foreign(foreign) => foreign.kind.step(),
         };
         step.is_none_or(|step| chosen.contains(step))
     }

@@ -62,7 +62,10 @@ pub(crate) fn status(session: &mut Session, args: Status) -> Result<Ending, Faul
     let text = |style: &_| bootlace_report::status::text(&view, style, verbose);
     console.show(&view, text)?;
     if console.output() == Output::Text {
-        let hints = hints(session, view.state, engine.ways()?);
+        let hints = match view.unknown {
+            Some(_) => vec![(session.retype.line("log"), TOLD)],
+            None => hints(session, view.state, engine.ways()?),
+        };
         console.say(&next::text(&hints, console.stderr()));
     }
     Ok(Ending::Done)
@@ -99,6 +102,9 @@ fn sequence_of_run(session: &Session, named: Option<&str>) -> Result<String, Fau
     }
 }
 
+/// What `log` is good for.
+const TOLD: &str = "tells what happened so far";
+
 fn hints(session: &Session, state: RunStateView, ways: Ways) -> Vec<(String, &'static str)> {
     let hint = |command: &str, does| (session.retype.line(command), does);
     let back = if ways.past_return { "reset" } else { "undo" };
@@ -110,7 +116,7 @@ fn hints(session: &Session, state: RunStateView, ways: Ways) -> Vec<(String, &'s
             hint("resume", "goes on from here"),
             hint("reset", "gives the machine back"),
         ],
-        RunStateView::Running => vec![hint("log", "tells what happened so far")],
+        RunStateView::Running | RunStateView::Unknown => vec![hint("log", TOLD)],
         RunStateView::Succeeded => vec![hint("verify", "checks that everything still holds")],
         RunStateView::Failed | RunStateView::Interrupted => vec![
             hint("resume", "goes on from here"),

@@ -11,6 +11,7 @@ mod explain;
 mod help;
 mod ignition;
 mod normal;
+mod old_journals;
 mod program;
 mod render;
 mod rotation;

@@ -2,7 +2,9 @@
 
 use bootlace_model::fault::Fault;
 use bootlace_model::ids::Digest;
-use bootlace_model::record::Line;
+use bootlace_model::record::{Foreign, LINE_VERSION, Line, Record};
+use serde::Deserialize;
+use serde_json::Value;
 
 /// What stands between a line's content and its hash.
 const SEAM: &[u8] = b",\"hash\":\"";
@@ -33,17 +35,55 @@ pub(super) enum BadLine {
     Torn,
     /// It is whole, but its hash is not that of its content.
     Changed,
-    /// It is whole and its hash fits, but this version cannot read it.
+    /// It is whole and its hash fits, but it lacks what every version writes.
     Unreadable(String),
 }
 
-/// Reads a line without its line feed; returns it with its hash.
+/// What every version writes around a record, in the same shape.
+#[derive(Deserialize)]
+struct Envelope {
+    v: u32,
+    seq: u64,
+    prev: Digest,
+    at: jiff::Timestamp,
+    rec: Value,
+}
+
+/// Reads a line without its line feed; returns it with its hash. What another version wrote and this
+/// one does not understand becomes a foreign record.
 pub(super) fn decode(bytes: &[u8]) -> Result<(Line, Digest), BadLine> {
     let hash = checked_hash(bytes)?;
-    match serde_json::from_slice(bytes) {
-        Ok(line) => Ok((line, hash)),
-        Err(error) => Err(BadLine::Unreadable(error.to_string())),
-    }
+    let why = match serde_json::from_slice::<Line>(bytes) {
+        Ok(line) if line.v <= LINE_VERSION => return Ok((line, hash)),
+        Ok(line) => format!("version {} of the journal's lines", line.v),
+        Err(error) => in_short(&error.to_string()).to_owned(),
+    };
+    let envelope: Result<Envelope, _> = serde_json::from_slice(bytes);
+    let envelope = envelope.map_err(|error| BadLine::Unreadable(error.to_string()))?;
+    let Envelope {
+        v,
+        seq,
+        prev,
+        at,
+        rec,
+    } = envelope;
+    let rec = Record::Foreign(Foreign::new(&rec, &why));
+    let line = Line {
+        v,
+        seq,
+        prev,
+        at,
+        rec,
+    };
+    Ok((line, hash))
+}
+
+/// Leaves out of serde's message all that was expected instead, and where on the line it is.
+fn in_short(message: &str) -> &str {
+    let end = message.find(", expected").or(message.find(" at line "));
+    message
+        .get(..end.unwrap_or(message.len()))
+        .unwrap_or(message)
 }
 
 /// Compares a line's hash with its content.

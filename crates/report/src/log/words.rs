@@ -30,12 +30,12 @@ pub(super) fn of_step(record: &Record, verbose: bool) -> (Sign, String) {
             (Sign::Bad, format!("{target} was left alone: {why}"))
         }
         Record::StepUndone { .. } => (Sign::Undone, "undone".into()),
-        other => of_run("", other),
+        other => of_run(other),
     }
 }
 
-/// Tells what a record says of the whole run, or that it is of a kind that is not known here.
-pub(super) fn of_run(raw: &str, record: &Record) -> (Sign, String) {
+/// Tells what a record says of the whole run, or that this version does not know it.
+pub(super) fn of_run(record: &Record) -> (Sign, String) {
     match record {
         Record::RunOpened {
             run,
@@ -57,11 +57,12 @@ pub(super) fn of_run(raw: &str, record: &Record) -> (Sign, String) {
             (Sign::Warn, words)
         }
         Record::RunClosed { outcome } => closed(*outcome),
-        _ => {
-            let kind = unknown_kind(raw);
-            let words = format!("a record of the unknown kind {kind}; a newer version wrote it");
+        Record::Foreign(foreign) => {
+            let words = format!("not known to this version: {}", foreign.what);
             (Sign::Unknown, words)
         }
+        // Records of a step are told with it.
+        _ => (Sign::Item, String::new()),
     }
 }
 
@@ -73,12 +74,4 @@ fn closed(outcome: Outcome) -> (Sign, String) {
         Outcome::Undone => (Sign::Undone, "undone"),
     };
     (sign, format!("run {word}"))
-}
-
-fn unknown_kind(raw: &str) -> String {
-    let line: Option<serde_json::Value> = serde_json::from_str(raw).ok();
-    let kind = line
-        .as_ref()
-        .and_then(|line| line.pointer("/rec/kind")?.as_str());
-    format!("{:?}", kind.unwrap_or("?"))
 }

@@ -2,7 +2,9 @@
 
 use bootlace_model::effect::{EffectKind, Origin};
 use bootlace_model::ids::{BootId, Digest, RunId};
-use bootlace_model::record::{Before, EffectRecord, LINE_VERSION, Line, Outcome, Record};
+use bootlace_model::record::{
+    Before, EffectRecord, Foreign, ForeignKind, LINE_VERSION, Line, Outcome, Record,
+};
 
 use super::{RUN, at, fault, id};
 
@@ -71,6 +73,7 @@ fn first_step() -> Vec<Record> {
         },
         Record::StepStarted {
             step: id("prepare-assets"),
+            undo: None,
         },
         Record::StepPlanned {
             step: id("prepare-assets"),
@@ -104,9 +107,11 @@ fn cut_off() -> Vec<Record> {
     vec![
         Record::StepStarted {
             step: id("copy-manifests"),
+            undo: None,
         },
         Record::StepStarted {
             step: id("release-info"),
+            undo: None,
         },
         intent(6, "copy-manifests", EffectKind::PutFile),
         intent(7, "release-info", EffectKind::PutFile),
@@ -145,6 +150,9 @@ fn taken_back() -> Vec<Record> {
         Record::StepUndone {
             step: id("release-info"),
         },
-        Record::Unknown,
+        Record::Foreign(Foreign {
+            kind: ForeignKind::Other,
+            what: "landed: unknown variant `landed`".into(),
+        }),
     ]
 }

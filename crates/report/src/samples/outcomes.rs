@@ -36,6 +36,7 @@ pub(crate) fn status() -> StatusView {
         insecure: vec!["insecure-skip-signature".into()],
         pinned: false,
         refused: vec!["/opt/bootlace/manifests/mine.yaml".into()],
+        unknown: None,
     }
 }
 

@@ -7,6 +7,7 @@ mod clock;
 mod failures;
 mod interleavings;
 mod interrupted;
+mod other_versions;
 mod reset;
 mod resume;
 mod twice;
