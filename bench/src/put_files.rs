@@ -81,6 +81,7 @@ pub(crate) static MANY: Sequence = Sequence {
     about: "To be measured.",
     steps: &[&ManyFiles],
     failures: &[],
+    replaced_later: &[],
 };
 
 /// An observer that looks away.

@@ -235,15 +235,11 @@ struct Entries<'t> {
 impl<'t> Entries<'t> {
     /// Returns the entry that decides about a pool, or about a request that concerns none.
     fn chosen(&self, pool: Option<&Name>) -> Option<&'t Token> {
+        // A request that concerns no pool is decided by any entry.
+        let fits = |token: &&Token| pool.is_none_or(|pool| token.pool.as_ref() == Some(pool));
         let mut listed = self.listed.iter().copied();
-        match pool {
-            Some(pool) => listed.find(|token| token.pool.as_ref() == Some(pool)),
-            None => self
-                .usable()
-                .next()
-                .or(self.valid().next())
-                .or(listed.next()),
-        }
+        let best = self.usable().find(fits).or(self.valid().find(fits));
+        best.or(listed.find(fits))
     }
 
     fn valid(&self) -> impl Iterator<Item = &'t Token> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::name::Name;
-use crate::tokens::{Tokens, Verdict, hex};
+use crate::tokens::{Purpose, Tokens, Verdict, hex};
 use crate::yaml;
 
 /// What begins every header with a token.
@@ -55,7 +55,9 @@ pub fn token(input: &[u8]) {
     let document = yaml::parse(file).unwrap_or_default();
     let rows = rows(&document);
     let now = Timestamp::from_second(1_767_225_600).unwrap_or_default();
-    check_verdicts(&tokens, &rows, &request, now);
+    for purpose in [Purpose::Read, Purpose::Report] {
+        check_verdicts(&tokens, &rows, &request, purpose, now);
+    }
     // A token outlives neither its time nor its place in the file.
     let late = |pool: Option<&Name>| request.verdict(&tokens, pool, Timestamp::MAX);
     let gone = Tokens::parse(b"tokens: []").unwrap_or_default();
@@ -80,29 +82,39 @@ pub fn token(input: &[u8]) {
 }
 
 impl Request<'_> {
+    /// Judges a report, for which less is asked than for reading.
     fn verdict(&self, tokens: &Tokens, pool: Option<&Name>, now: Timestamp) -> Verdict {
-        tokens.judge(Some(self.header), pool, self.node, now).0
+        let header = Some(self.header);
+        tokens
+            .judge(Purpose::Report, header, pool, self.node, now)
+            .0
     }
 }
 
 /// Compares each verdict with the rows of the file.
-fn check_verdicts(tokens: &Tokens, rows: &[Row<'_>], request: &Request<'_>, now: Timestamp) {
+fn check_verdicts(
+    tokens: &Tokens,
+    rows: &[Row<'_>],
+    request: &Request<'_>,
+    purpose: Purpose,
+    now: Timestamp,
+) {
     let token = text_of(request.header);
     let sha256 = token.map(|token| hex(&Sha256::digest(token)));
     for pool in pools(rows) {
         let is_here = |row: &Row<'_>| pool.as_ref().is_none_or(|pool| pool.as_str() == row.pool);
         let is_node = |row: &Row<'_>| match (row.node, request.node) {
             (Some(bound), Some(node)) => bound.as_bytes() == node,
-            // Who only looks, or reports for a node, need not say from which node it comes.
-            (Some(_), None) => pool.is_none(),
+            // A report names its node itself.
+            (Some(_), None) => purpose == Purpose::Report,
             (None, _) => true,
         };
         let is_listed = rows.iter().any(|row| {
             let is_token = sha256.as_deref() == Some(&row.sha256.to_ascii_lowercase());
             is_token && is_here(row) && is_node(row) && row.expires > now && !row.is_revoked
         });
-        let (verdict, bearer) =
-            tokens.judge(Some(request.header), pool.as_ref(), request.node, now);
+        let header = Some(request.header);
+        let (verdict, bearer) = tokens.judge(purpose, header, pool.as_ref(), request.node, now);
         if verdict == Verdict::Allowed {
             assert!(is_listed, "let in by no row of the file");
         } else if pool.is_some() && is_listed {
@@ -118,7 +130,7 @@ fn check_verdicts(tokens: &Tokens, rows: &[Row<'_>], request: &Request<'_>, now:
             assert!(may_see, "sees {seen:?} by no row of the file");
         }
     }
-    let (verdict, _) = tokens.judge(None, None, request.node, now);
+    let (verdict, _) = tokens.judge(purpose, None, None, request.node, now);
     assert_eq!(verdict, Verdict::Missing);
 }
 
