@@ -1,6 +1,6 @@
 //! The list of the user's manifests that `copy-manifests` copied; renders read it, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bootlace_model::config::Settings;
 use bootlace_model::fault::Fault;
@@ -43,6 +43,11 @@ impl CopiedObject {
         let namespace = self.namespace.as_deref().unwrap_or("default");
         [&self.group, &self.kind, namespace, &self.name]
     }
+
+    /// Tells whether it holds secrets.
+    fn is_secret(&self) -> bool {
+        self.group.is_empty() && self.kind == "Secret"
+    }
 }
 
 impl Copied {
@@ -84,6 +89,13 @@ impl Copied {
                 "look into {manifests}, remove what is not wanted, then remove {path}"
             ))
         })
+    }
+
+    /// Lists the files that hold a Secret, each once.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let secrets = self.objects.iter().filter(|object| object.is_secret());
+        let files: BTreeSet<&str> = secrets.map(|object| object.file.as_str()).collect();
+        files.into_iter()
     }
 
     /// Finds the user's definition of an object.

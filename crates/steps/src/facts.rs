@@ -38,7 +38,7 @@ pub static MANIFEST_FOLDERS: [Fact<FileTree>; 16] = [
     Fact::new("manifests.15"),
 ];
 
-/// What was copied, as `copy-manifests` listed it; asked by that step and by renders.
+/// What was copied, as `copy-manifests` listed it; asked by that step, by renders and by `clean-assets`.
 pub const MANIFESTS_COPIED: Fact<FileContent> = Fact::new("manifests.copied");
 
 /// The release payload's files; asked by `release-info` and by the render of its operator.
@@ -105,7 +105,8 @@ pub const RENDER_KUBE_SCHEDULER_LISTED: Fact<FileContent> =
 /// What an earlier run rendered, as it listed it; asked by `render-ingress`.
 pub const RENDER_INGRESS_LISTED: Fact<FileContent> = Fact::new("render-ingress.listed");
 
-/// What an earlier run rendered, as it listed it; asked by `render-machine-config`.
+/// What an earlier run rendered, as it listed it; asked by `render-machine-config`, and after it by
+/// `clean-assets`.
 pub const RENDER_MACHINE_CONFIG_LISTED: Fact<FileContent> =
     Fact::new("render-machine-config.listed");
 

@@ -9,7 +9,7 @@ use crate::facts::RENDER_MACHINE_CONFIG_LISTED;
 use crate::stage::{Input, Stage};
 
 /// Where it lists what it wrote.
-const RECORD: &str = "records/render-machine-config.json";
+pub(super) const RECORD: &str = "records/render-machine-config.json";
 
 /// The step.
 pub(crate) static STEP: Stage = Stage {

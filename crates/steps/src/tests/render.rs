@@ -1,13 +1,15 @@
 //! What the built-in renderers write, and what holds for all of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use bootlace_model::config::{CgroupDriver, SecurityProfile, Settings};
-use bootlace_model::effect::Body;
+use bootlace_model::effect::{Body, Effect};
+use bootlace_model::fact::Facts;
+use bootlace_model::probe::Answer;
 use serde_json::Value;
 
-use super::{settings, tree};
+use super::{effects, settings, tree};
 use crate::machine_files::{MACHINE_FOLDERS, MACHINE_TREES, machine_files};
 use crate::release;
 use crate::render::{Component, Content, ReleaseFacts, RenderInput, RenderedFile};
@@ -368,23 +370,113 @@ fn machine_configs_of_the_user_s_reach_machines_of_their_role_alone() {
     assert_eq!(of_pool(&with, "master"), of_pool(&without, "master"));
 }
 
+/// A pool of the user's.
+const INFRA: &str = "\
+apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfigPool
+metadata: {name: infra}
+spec: {machineConfigSelector: {matchLabels: {machineconfiguration.openshift.io/role: worker}}}
+";
+
+/// Lists what `clean-assets` removes below the asset folder, after files were rendered and copied.
+fn cleaned(rendered: &BTreeSet<String>, copied: &str) -> BTreeSet<String> {
+    let digest = bootlace_model::ids::Digest::of(b"");
+    let files: BTreeMap<&String, _> = rendered.iter().map(|file| (file, digest)).collect();
+    let listed = serde_json::json!({"files": files, "composed": []}).to_string();
+    let mut facts = Facts::default();
+    for (fact, content) in [
+        ("manifests.copied", copied),
+        ("render-machine-config.listed", &listed),
+    ] {
+        facts.set(fact, Answer::Content(Some(content.into())));
+    }
+    let effects = effects("clean-assets", &settings(), &facts).into_iter();
+    let paths = effects.map(|effect| match effect {
+        Effect::DropPath(drop) if drop.forget.is_some() => drop.path.to_string(),
+        other => panic!("{other:?} keeps a copy"),
+    });
+    let below = |path: String| path.strip_prefix("/opt/bootlace/").map(ToOwned::to_owned);
+    paths.filter_map(below).collect()
+}
+
 /// A copy of a secret that `clean-assets` forgets stays for years.
 #[test]
 fn every_rendered_secret_is_cleaned_away() {
-    let mut secrets = BTreeSet::new();
-    each(|component, _, file| {
-        // Machine configs may hold secrets of the user's, but `serve --pools` reads them there.
-        if file.mode == 0o600 && component.name != "machine-config" {
-            let folder = component.output;
-            secrets.insert(format!("{folder}/{}", file.path));
-            let published = file.publish.folder();
-            let name = file.path.rsplit('/').next().unwrap();
-            secrets.extend(published.map(|folder| format!("{folder}/{name}")));
+    let (mut all, mut secrets) = (BTreeSet::new(), BTreeSet::new());
+    let mut collect = |component: &Component, file: RenderedFile| {
+        let name = file.path.rsplit('/').next().unwrap();
+        let published = file.publish.folder();
+        let published = published.map(|folder| format!("{folder}/{name}"));
+        let own = format!("{}/{}", component.output, file.path);
+        let places: Vec<String> = published.into_iter().chain([own]).collect();
+        if component.name == "machine-config" {
+            all.extend(places.iter().cloned());
         }
-    });
-    let cleaned = crate::cluster::clean_assets::RENDERED;
-    let cleaned: BTreeSet<String> = cleaned.map(ToOwned::to_owned).into();
-    assert_eq!(secrets, cleaned);
+        // `serve --pools` reads these, and so they stay.
+        let served = ["machine-configs/", "machine-pools/"];
+        let is_served = served.iter().any(|folder| file.path.starts_with(folder));
+        if file.mode == 0o600 && !(component.name == "machine-config" && is_served) {
+            secrets.extend(places);
+        }
+    };
+    each(|component, _, file| collect(component, file));
+    // Pools of the user's have manifests of their own.
+    let settings = settings();
+    let mut input = plain_input(&settings);
+    input.manifests = vec![tree(&[("infra.yaml", INFRA)])];
+    let machine_config = Component::find("mco").unwrap();
+    for file in machine_config.render(&input).unwrap() {
+        collect(machine_config, file);
+    }
+    let pools = secrets
+        .iter()
+        .filter(|file| file.contains("machine-config-"));
+    assert_eq!(pools.count(), 6, "{secrets:?}");
+    let cleaned = cleaned(&all, r#"{"files": {}, "objects": []}"#);
+    assert!(secrets.is_subset(&cleaned), "{secrets:?} {cleaned:?}");
+    // Nothing else that was rendered goes.
+    let rendered: BTreeSet<String> = all.intersection(&cleaned).cloned().collect();
+    assert!(rendered.is_subset(&secrets), "{rendered:?} {secrets:?}");
+}
+
+#[test]
+fn secrets_of_the_user_s_are_cleaned_away_by_what_they_are_and_not_by_their_names() {
+    let digest = bootlace_model::ids::Digest::of(b"");
+    let copied = format!(
+        r#"{{"files": {{"a.yaml": "{digest}", "sub/join.yaml": "{digest}", "app.yaml": "{digest}"}},
+        "objects": [
+            {{"file": "a.yaml", "group": "", "kind": "ConfigMap", "name": "a"}},
+            {{"file": "a.yaml", "group": "", "kind": "Secret", "name": "a"}},
+            {{"file": "sub/join.yaml", "group": "", "kind": "Secret", "name": "bootstrap-token-abcdef"}},
+            {{"file": "app.yaml", "group": "example.com", "kind": "Secret", "name": "a"}}]}}"#
+    );
+    let cleaned = cleaned(&BTreeSet::new(), &copied);
+    for (file, goes) in [
+        ("a.yaml", true),
+        ("sub/join.yaml", true),
+        ("app.yaml", false),
+    ] {
+        assert_eq!(
+            cleaned.contains(&format!("manifests/{file}")),
+            goes,
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn a_list_that_others_have_edited_lets_nothing_else_be_removed() {
+    let strange = [
+        "records/node.json",
+        "manifests/dns.yaml",
+        "manifests/machine-config-a/b.yaml",
+        "mco-bootstrap/machine-configs/machine-config-a.yaml",
+        "../etc/machine-config-a.yaml",
+    ];
+    let strange = strange.map(ToOwned::to_owned).into();
+    let nothing = r#"{"files": {}, "objects": []}"#;
+    let usual = cleaned(&BTreeSet::new(), nothing);
+    assert_eq!(cleaned(&strange, nothing), usual);
 }
 
 #[test]
