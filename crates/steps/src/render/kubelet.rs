@@ -56,10 +56,23 @@ pub(super) fn of_this_machine(settings: &Settings) -> Value {
     }
     config["tlsCertFile"] = pki("kubelet-serving.crt").into();
     config["tlsPrivateKeyFile"] = pki("kubelet-serving.key").into();
+    insist_on_kernel(&mut config, settings);
+    config
+}
+
+/// Returns the configuration of the kubelet of a pool's machine, which is given the kernel's settings,
+/// too. One that joins by `kubeadm join` is not.
+pub(super) fn of_pool(settings: &Settings) -> Value {
+    let mut config = common(settings);
+    insist_on_kernel(&mut config, settings);
+    config
+}
+
+/// Lets a kubelet refuse to start unless the kernel is set as it expects.
+fn insist_on_kernel(config: &mut Value, settings: &Settings) {
     if settings.cluster.security.is_hardened() {
         config["protectKernelDefaults"] = true.into();
     }
-    config
 }
 
 /// Returns the flags of this machine's kubelet, as its unit reads them.
@@ -84,10 +97,10 @@ pub(super) fn unit(settings: &Settings) -> String {
     unit_with(settings, before(settings), "")
 }
 
-/// Returns what happens before this machine's kubelet starts.
+/// Returns what happens before a kubelet starts.
 fn before(settings: &Settings) -> &'static str {
     if settings.cluster.security.is_hardened() {
-        // At a boot systemd has done so already; here it is started on a machine that runs.
+        // At a boot systemd has done so already, but not on a machine that runs.
         "ExecStartPre=/usr/lib/systemd/systemd-sysctl /etc/sysctl.d/90-bootlace-kubelet.conf\n"
     } else {
         ""
@@ -99,7 +112,7 @@ fn before(settings: &Settings) -> &'static str {
 pub(super) fn unit_of_joining(settings: &Settings) -> String {
     unit_with(
         settings,
-        "",
+        before(settings),
         " --config=/var/lib/kubelet/config.yaml \\
   --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf \\
   --kubeconfig=/etc/kubernetes/kubelet.conf",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use base64::Engine as _;
 use bootlace_model::config::{CgroupDriver, SecurityProfile, Settings};
 use bootlace_model::effect::{Body, Effect};
 use bootlace_model::fact::Facts;
@@ -477,6 +478,81 @@ fn a_list_that_others_have_edited_lets_nothing_else_be_removed() {
     let nothing = r#"{"files": {}, "objects": []}"#;
     let usual = cleaned(&BTreeSet::new(), nothing);
     assert_eq!(cleaned(&strange, nothing), usual);
+}
+
+/// Returns what a machine of a pool is told, by path, with the mode, and its kubelet's unit.
+fn told_to_machines(profile: SecurityProfile) -> (BTreeMap<String, (u64, String)>, String) {
+    let mut settings = settings();
+    settings.cluster.security.profile = profile;
+    let machine_config = Component::find("mco").unwrap();
+    let files = machine_config.render(&plain_input(&settings)).unwrap();
+    let file = files
+        .iter()
+        .find(|file| file.path == "machine-configs/00-worker.yaml");
+    let Content::Objects(objects) = &file.unwrap().content else {
+        panic!("a machine config is an object")
+    };
+    let config = &objects[0]["spec"]["config"];
+    let files = config["storage"]["files"].as_array().unwrap().iter();
+    let files = files.map(|file| {
+        let source = file["contents"]["source"].as_str().unwrap();
+        let encoded = source.split_once("base64,").unwrap().1;
+        let content = base64::engine::general_purpose::STANDARD.decode(encoded);
+        let content = String::from_utf8(content.unwrap()).unwrap();
+        let path = file["path"].as_str().unwrap().to_owned();
+        (path, (file["mode"].as_u64().unwrap(), content))
+    });
+    let unit = config["systemd"]["units"][0]["contents"].as_str().unwrap();
+    (files.collect(), unit.to_owned())
+}
+
+#[test]
+fn machines_of_pools_are_as_hard_as_the_first_one() {
+    const CONFIG: &str = "/var/lib/kubelet/config.yaml";
+    const SYSCTLS: &str = "/etc/sysctl.d/90-bootlace-kubelet.conf";
+    let (files, unit) = told_to_machines(SecurityProfile::Cis);
+    let (mode, config) = &files[CONFIG];
+    assert_eq!(*mode, 0o600);
+    assert!(config.contains("protectKernelDefaults: true"), "{config}");
+    let settings = settings();
+    let first = Component::find("config").unwrap();
+    let first = first.render(&plain_input(&settings)).unwrap();
+    let of_first = |name: &str| {
+        let file = first.iter().find(|file| file.path == name).unwrap();
+        text(file, &settings)
+    };
+    assert_eq!(
+        files[SYSCTLS],
+        (0o600, of_first("kubelet-sysctl.conf")),
+        "the kubelet does not start unless all of these are set"
+    );
+    let before = |unit: &str| {
+        let mut lines = unit.lines();
+        let line = lines.find(|line| line.starts_with("ExecStartPre="));
+        line.map(ToOwned::to_owned)
+    };
+    assert_eq!(before(&unit), before(&of_first("kubelet.service")));
+    assert!(before(&unit).unwrap().contains(SYSCTLS), "{unit}");
+
+    let (files, unit) = told_to_machines(SecurityProfile::Compatible);
+    let (mode, config) = &files[CONFIG];
+    assert_eq!(*mode, 0o644);
+    assert!(!config.contains("protectKernelDefaults"), "{config}");
+    assert!(
+        !files.contains_key(SYSCTLS) && before(&unit).is_none(),
+        "{unit}"
+    );
+}
+
+#[test]
+fn kubelets_that_join_by_kubeadm_are_not_told_to_insist_on_kernel_settings() {
+    let settings = settings();
+    let config = Component::find("config").unwrap();
+    let files = config.render(&plain_input(&settings)).unwrap();
+    let shared = "manifests/kubelet-config.yaml";
+    let shared = files.iter().find(|file| file.path == shared).unwrap();
+    // Nobody has set them there, and such a kubelet would not start.
+    assert!(!text(shared, &settings).contains("protectKernelDefaults"));
 }
 
 #[test]

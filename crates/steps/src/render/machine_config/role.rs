@@ -5,12 +5,15 @@ use bootlace_model::fault::Fault;
 use serde_json::{Value, json};
 
 use super::super::input::RenderInput;
-use super::super::kubelet;
+use super::super::{hardening, kubelet};
 use super::ignition;
 use crate::yaml;
 
 /// Versions of containerd that fit the kubelet, the best first.
 const CONTAINERD: [&str; 4] = ["2.1", "2.0", "1.7", "1.6"];
+
+/// What the kernel is set to before the kubelet starts.
+const SYSCTLS: &str = "/etc/sysctl.d/90-bootlace-kubelet.conf";
 
 /// A role of machines.
 #[derive(Debug)]
@@ -49,7 +52,9 @@ impl Role {
     /// Returns what every machine of the role is told.
     pub(super) fn spec(&self, input: &RenderInput<'_>) -> Result<Value, Fault> {
         let settings = input.settings;
-        let kubelet = yaml::document(&kubelet::common(settings));
+        let kubelet = yaml::document(&kubelet::of_pool(settings));
+        let is_hardened = settings.cluster.security.is_hardened();
+        let kubelet_mode = if is_hardened { 0o600 } else { 0o644 };
         let mut files = vec![
             ignition::file(
                 "/etc/kubernetes/installer/kubelet.env",
@@ -61,8 +66,12 @@ impl Role {
                 0o644,
                 &runtime_mappings(input),
             ),
-            ignition::file("/var/lib/kubelet/config.yaml", 0o644, &kubelet),
+            ignition::file("/var/lib/kubelet/config.yaml", kubelet_mode, &kubelet),
         ];
+        if is_hardened {
+            let file = ignition::file(SYSCTLS, 0o600, hardening::SYSCTLS);
+            files.push(file);
+        }
         let runtime = &settings.cluster.node.container_runtime_endpoint;
         if runtime.contains("containerd") {
             let config = containerd(input)?;
