@@ -9,10 +9,25 @@ use serde_json::Value;
 
 use crate::paths::Places;
 
-/// The folders of a target that are shown to people.
+/// The first words of paths that lie on no disk: those of APIs.
+const API: [&str; 7] = [
+    "api", "apis", "healthz", "livez", "openapi", "readyz", "version",
+];
+/// Where a container sees what it is given of the asset folder.
+const CONTAINER: &str = "assets";
+/// The folders of a target that a command which runs in a container may name.
 const TOP: [&str; 6] = ["etc", "opt", "var", "srv", "home", "root"];
 /// What is always read on this computer, whatever the root is.
-const HOST: [&str; 2] = ["/etc/ssl", "/etc/pki"];
+const HOST: [&str; 6] = [
+    "/etc/ssl",
+    "/etc/pki",
+    "/dev/null",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+];
+/// The root, as a program that runs in it calls it.
+const INSIDE: &str = "/proc/self/cwd";
 
 /// Writes the root before every path on the target.
 #[derive(Debug, Default)]
@@ -61,12 +76,20 @@ impl Rooted {
         while let Some(at) = rest.find('/') {
             let (before, path) = rest.split_at(at);
             shown.push_str(before);
-            if begins_word(&shown) && self.is_on_target(root, path) {
-                shown.push_str(root);
-            }
             // The rest of a path begins no other one.
             let length = path.find(ends_path).unwrap_or(path.len());
-            shown.push_str(&path[..length]);
+            let command = command_of(&shown);
+            if begins_word(&shown) && path[..length] == *INSIDE {
+                shown.push_str(root);
+            } else {
+                if begins_word(&shown)
+                    && self.is_on_target(root, path)
+                    && !is_seen_elsewhere(command, &path[..length])
+                {
+                    shown.push_str(root);
+                }
+                shown.push_str(&path[..length]);
+            }
             rest = &path[length..];
         }
         shown.push_str(rest);
@@ -76,13 +99,18 @@ impl Rooted {
     fn is_on_target(&self, root: &str, text: &str) -> bool {
         let path = &text[..text.find(ends_path).unwrap_or(text.len())];
         let path = path.trim_end_matches(['.', ':', '…']);
-        let top = path.trim_start_matches('/').split('/').next();
+        let top = top_of(path);
         let is_below = |folder: &str| {
             // Behind a file come its line and column.
             path.strip_prefix(folder)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
         };
-        top.is_some_and(|top| TOP.contains(&top))
+        // Not the range of an address, the subject of a certificate or a pattern.
+        top.starts_with(|c: char| c.is_alphanumeric() || "._".contains(c))
+            && !top.contains(['=', '?'])
+            && top.contains(|c: char| !c.is_ascii_digit())
+            && !API.contains(&top)
+            && top != CONTAINER
             && !is_below(root)
             && !self.here.iter().any(|here| is_below(here))
     }
@@ -120,6 +148,33 @@ impl Rooted {
     }
 }
 
+/// Returns the first word of a path.
+fn top_of(path: &str) -> &str {
+    path.trim_start_matches('/')
+        .split(['/', ':'])
+        .next()
+        .unwrap_or_default()
+}
+
+/// Returns what stands before a path in the same command; lines that are continued count as one.
+fn command_of(before: &str) -> &str {
+    let is_end = |(at, c): &(usize, char)| match c {
+        '`' => true,
+        '\n' => !before[..*at].ends_with('\\'),
+        _ => false,
+    };
+    let end = before.char_indices().rev().find(is_end);
+    end.map_or(before, |(at, _)| &before[at + 1..])
+}
+
+/// Tells whether a command reads a path where it is right as it is: what a link leads to, what a
+/// program is told that was given the root, and what is called in a container.
+fn is_seen_elsewhere(command: &str, path: &str) -> bool {
+    let in_container = command.contains("podman run") && !TOP.contains(&top_of(path));
+    let word = command.trim_end_matches('\'');
+    in_container || word.ends_with("ln -sfn ") || command.contains("--root ")
+}
+
 /// Tells whether a path can begin behind a text: not in the middle of a word, a URL or a path.
 fn begins_word(before: &str) -> bool {
     match before.chars().next_back() {
@@ -128,8 +183,20 @@ fn begins_word(before: &str) -> bool {
         Some('m') => before
             .rfind('\u{1b}')
             .is_some_and(|at| before[at..].find('m') == Some(before.len() - at - 1)),
-        Some(last) => !(last.is_alphanumeric() || "_-.~/$:}>*…".contains(last)),
+        // A quote may end a word as well as begin one.
+        Some(quote) if "'\"".contains(quote) => begins_quoted(before, quote),
+        Some(last) => !is_inside_word(last),
     }
+}
+
+/// Tells whether a quote behind a text is the first one of a word.
+fn begins_quoted(before: &str, quote: char) -> bool {
+    let outside = before.trim_end_matches(quote).chars().next_back();
+    !outside.is_some_and(|last| last != ':' && is_inside_word(last))
+}
+
+fn is_inside_word(c: char) -> bool {
+    c.is_alphanumeric() || "_-.~/$:}>*…]".contains(c)
 }
 
 fn ends_path(c: char) -> bool {
@@ -143,7 +210,11 @@ mod tests {
     fn rooted() -> Rooted {
         Rooted {
             root: Some("/var/tmp/demo".into()),
-            here: vec!["/etc/ssl".into(), "/etc/mine.yaml".into()],
+            here: HOST
+                .into_iter()
+                .chain(["/etc/mine.yaml"])
+                .map(ToOwned::to_owned)
+                .collect(),
         }
     }
 
@@ -161,6 +232,26 @@ mod tests {
             ),
             ("--file=/etc/a", "--file=/var/tmp/demo/etc/a"),
             (
+                "/usr/local/bin/x and /run/x, /data/x: gone",
+                "/var/tmp/demo/usr/local/bin/x and /var/tmp/demo/run/x, /var/tmp/demo/data/x: gone",
+            ),
+            (
+                "install -D -m 0755 /dev/stdin '/usr/a b'",
+                "install -D -m 0755 /dev/stdin '/var/tmp/demo/usr/a b'",
+            ),
+            (
+                "ln -sfn /usr/lib/a /etc/b",
+                "ln -sfn /usr/lib/a /var/tmp/demo/etc/b",
+            ),
+            (
+                "`useradd --root /proc/self/cwd --shell /bin/sh` at /etc/passwd",
+                "`useradd --root /var/tmp/demo --shell /bin/sh` at /var/tmp/demo/etc/passwd",
+            ),
+            (
+                "podman run --volume /opt/b:/assets:z IMAGE \\\n  /usr/bin/render --to=/assets/tls\n/usr/x",
+                "podman run --volume /var/tmp/demo/opt/b:/assets:z IMAGE \\\n  /usr/bin/render --to=/assets/tls\n/var/tmp/demo/usr/x",
+            ),
+            (
                 "\u{1b}[1m/etc/a\u{1b}[0m",
                 "\u{1b}[1m/var/tmp/demo/etc/a\u{1b}[0m",
             ),
@@ -173,9 +264,15 @@ mod tests {
     fn everything_else_stays() {
         for text in [
             "GET /apis/etc/v1 and /readyz",
+            "/readyz?verbose, /livez, /healthz/etcd, /version, /openapi/v3, /api/v1/nodes",
+            "fd00:1::/56, 10.0.0.0/24, [fd00::]/64",
+            "-subj /CN=kubernetes and 1 / 2",
+            "echo x > /dev/null 2>/dev/null",
+            "cp \"$ASSETS\"/tls/ca.crt 'a b'/etc/c",
             "https://example/etc/x and file:///etc/x",
             "--volume ASSETS:/etc/x:z",
             "--root /var/tmp/demo in /var/tmp/demo/etc/x",
+            "bootlace run cluster --root /var/tmp/demo --config /etc/x",
             "/etc/mine.yaml:3 and /etc/ssl/certs/ca.crt",
             "a/etc/b ./etc/b ~/etc/b",
             "read/opt",
@@ -188,7 +285,13 @@ mod tests {
 
     #[test]
     fn twice_is_once() {
-        let once = rooted().text("/etc/x and /opt/y");
-        assert_eq!(rooted().text(&once), once);
+        for text in [
+            "/etc/x and /opt/y",
+            "useradd --root /proc/self/cwd --home-dir /home/a",
+            "ln -sfn /usr/a /usr/b",
+        ] {
+            let once = rooted().text(text);
+            assert_eq!(rooted().text(&once), once);
+        }
     }
 }

@@ -8,7 +8,10 @@ use std::process::Stdio;
 use crate::program::Place;
 
 /// Where things lie on a target.
-const PATHS: [&str; 4] = [
+const PATHS: [&str; 7] = [
+    "/usr/local",
+    "/data/",
+    "/run/demo",
     "/opt/bootlace",
     "/etc/kubernetes",
     "/etc/bootlace",
@@ -155,4 +158,33 @@ fn a_paused_run_shows_what_it_will_do_below_the_root() {
     let said = place.said(&run.wait_with_output().unwrap());
     assert!(said.contains("[ROOT]/opt/bootlace"), "{said}");
     is_rooted("run --pause", &said);
+}
+
+#[test]
+fn what_an_ignition_config_writes_anywhere_is_shown_below_the_root() {
+    let place = Place::new();
+    let config = r#"{"ignition": {"version": "3.4.0"}, "storage": {
+        "files": [
+            {"path": "/usr/local/bin/x", "mode": 493, "contents": {"source": "data:,x"}},
+            {"path": "/data/y", "contents": {"source": "data:,y"}}],
+        "directories": [{"path": "/run/demo"}]}}"#;
+    place.write("node.ign", config);
+    for words in [
+        "plan ignition --ignition node.ign",
+        "plan ignition --ignition node.ign -v",
+        "ignition apply node.ign -v",
+        "verify ignition -v",
+        "status ignition -v",
+        "log ignition -v",
+    ] {
+        let said = holds(&place, words);
+        if words.starts_with("plan") {
+            assert!(said.contains("[ROOT]/usr/local/bin/x"), "{words}: {said}");
+        }
+    }
+    place.write("usr/local/bin/x", "edited");
+    for words in ["verify ignition", "undo ignition"] {
+        let said = holds(&place, words);
+        assert!(said.contains("[ROOT]/usr/local/bin/x"), "{words}: {said}");
+    }
 }
