@@ -64,13 +64,13 @@ pub fn rotation_text(view: &KeyRotationView, style: &Style) -> String {
     let resources = one_line(&view.resources.join(", "));
     let (key, file) = (one_line(&view.key), one_line(&view.file));
     let first = match (view.dry_run, view.resumed) {
-        (true, false) => format!("Would put the new key {key} in front in {file}."),
-        (true, true) => format!("Would finish the rotation to the key {key} in {file}."),
-        (false, _) => format!("The key {key} encrypts {resources}."),
+        (true, false) => format!("Would add a new key, {key}, as the first one in {file}."),
+        (true, true) => format!("Would finish the rotation to {key} in {file}."),
+        (false, _) => format!("{key} encrypts {resources}."),
     };
     let sign = if view.dry_run { Sign::Todo } else { Sign::Good };
     page.item(0, sign, &first);
-    let objects = format!("{} of {resources}", count(view.rewritten, "object"));
+    let objects = format!("{} ({resources})", count(view.rewritten, "object"));
     let (rewrite, remove) = if view.dry_run {
         ("rewrite", "remove")
     } else {

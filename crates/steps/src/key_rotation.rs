@@ -160,7 +160,7 @@ pub fn is_one_machine(api_servers: u64, etcd_members: u64) -> Result<(), Fault> 
     }
     Err(Fault::new(
         FaultKind::Preflight,
-        format!("this control plane has {machines} machines, and the key can be rotated on one only"),
+        format!("this control plane has {machines} machines; the command supports only one"),
     )
     .because("Every API server needs the same encryption config before the first of them uses a new key; otherwise the others cannot read what it writes.")
     .hint("rotate the key by hand, and copy encryption.yaml to every control-plane machine after each change"))

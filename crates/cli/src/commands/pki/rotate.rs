@@ -28,6 +28,8 @@ use crate::wire;
 
 /// How long the API server may take to use a changed file, at which it looks once a minute.
 const RELOADS_WITHIN: Duration = Duration::from_mins(5);
+/// The longest that the API server works on a request: its default for `--request-timeout`.
+const LONGEST_REQUEST: Duration = Duration::from_mins(1);
 /// How often the API server is asked whether it uses the file.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// How often all objects are rewritten before it is given up.
@@ -55,14 +57,20 @@ pub(super) fn rotate(
 ) -> Result<Ending, Fault> {
     let places = Places::of(settings);
     let file = EncryptionFile::new(host, &places.config);
-    let (config, _) = file.read()?;
+    file.read()?;
     is_handed_over(host, &places)?;
     wire::stop_on_signals(host)?;
     let lock = if args.dry_run {
         None
     } else {
-        Some(take_lock(host, &settings.paths.state)?)
+        let lock = take_lock(host, &settings.paths.state)?;
+        file.remove_leftover()?;
+        // What a call before this one renamed may not be durable yet, and keys depend on it.
+        file.sync()?;
+        Some(lock)
     };
+    // Read only now: another rotation may have changed it before the lock was taken.
+    let (config, _) = file.read()?;
     let cluster = Cluster::open(host, &places)?;
     is_one_machine(cluster.api_servers()?, cluster.etcd_members()?)?;
     let mut rotation = Rotation::begin(console, host, file, cluster, &config)?;
@@ -160,7 +168,6 @@ impl<'a> Rotation<'a> {
 
     /// Does what is next until nothing is.
     fn run(&mut self) -> Result<(), Fault> {
-        self.file.remove_leftover()?;
         loop {
             let (config, digest) = self.file.read()?;
             match self.next(&config, self.cluster.uses(digest)?)? {
@@ -191,6 +198,10 @@ impl<'a> Rotation<'a> {
         self.view.rewritten = self.stored.by_key().map(|(_, count)| count).sum();
         if self.is_begun {
             self.view.removed = config.old_keys().map(ToOwned::to_owned).collect();
+            if self.view.removed.is_empty() {
+                // Only the API server has yet to load the file.
+                self.view.rewritten = 0;
+            }
         } else {
             self.view.key = self.new_name(config);
             self.view.removed = config.key_names().map(ToOwned::to_owned).collect();
@@ -209,7 +220,8 @@ impl<'a> Rotation<'a> {
         let changed = config.with_new_key(name.clone(), &bits);
         self.file.replace(seen, &changed.content())?;
         self.is_begun = true;
-        self.say(&format!("Added the key {name} to {}.", self.file.path()));
+        self.rewrites = 0;
+        self.say(&format!("Added {name} to {}.", self.file.path()));
         self.view.key = name;
         Ok(())
     }
@@ -217,18 +229,18 @@ impl<'a> Rotation<'a> {
     fn await_reload(&mut self, config: &EncryptionConfig, digest: Digest) -> Result<(), Fault> {
         let minutes = RELOADS_WITHIN.as_secs() / 60;
         self.say(&format!(
-            "Waiting until the API server uses the keys {}: at most {minutes}m, usually one.",
+            "Waiting for the API server to load {}: usually 1m, at most {minutes}m",
             config.key_names().collect::<Vec<_>>().join(", ")
         ));
         let began = self.host.steady();
         while !self.cluster.uses(digest)? {
             if self.host.steady().saturating_sub(began) >= RELOADS_WITHIN {
                 let message = format!(
-                    "the API server does not use {} as it is after {minutes} minutes",
+                    "the API server has not loaded the current {} within {minutes} minutes",
                     self.file.path()
                 );
                 return Err(Fault::new(FaultKind::Deadline, message)
-                    .because("Until it does, a rewritten Secret would still have the old key.")
+                    .because("Until it does, a rewritten Secret would still be encrypted with the old key.")
                     .hint("`kubectl --namespace kube-system logs --selector component=kube-apiserver` says why it refuses the file")
                     .hint("the API server needs --encryption-provider-config-automatic-reload=true")
                     .hint(GO_ON));
@@ -242,27 +254,45 @@ impl<'a> Rotation<'a> {
         let key = config.active_key();
         if self.rewrites >= MOST_REWRITES {
             let left = self.stored.without(key);
-            let message = format!("{left} objects in etcd are still encrypted by an old key");
+            let message = format!(
+                "still encrypted with an old key in etcd: {}",
+                bootlace_report::count(left, "object")
+            );
             let mut fault = Fault::new(FaultKind::StepFailed, message)
                 .because("The old keys stay in the file until nothing needs them.")
                 .hint("look for objects of kinds that the API does not serve any more")
                 .hint(GO_ON);
             let others = self.stored.by_key().filter(|(name, _)| *name != key);
             fault.details = others
-                .map(|(name, count)| format!("{count} by the key {name}"))
+                .map(|(name, count)| format!("{count} with {name}"))
                 .collect();
             return Err(fault);
+        }
+        if self.rewrites == 0 {
+            self.let_requests_end()?;
         }
         for resource in config.resources() {
             let objects = self.cluster.objects(resource)?;
             let all = bootlace_report::count(objects.len() as u64, "object");
-            self.say(&format!(
-                "Rewriting {all} of {resource} with the key {key}."
-            ));
+            self.say(&format!("Rewriting {all} ({resource}) with {key}."));
             self.view.rewritten += self.cluster.rewrite(&objects)?;
         }
         self.rewrites += 1;
         self.stored = self.cluster.stored_keys()?;
+        Ok(())
+    }
+
+    /// Lets the requests end that the API server took up before it loaded the new key: what they write
+    /// with the old one must be there to be seen before that key goes.
+    fn let_requests_end(&self) -> Result<(), Fault> {
+        let seconds = LONGEST_REQUEST.as_secs();
+        self.say(&format!(
+            "Waiting {seconds}s for requests that began with the old key"
+        ));
+        let began = self.host.steady();
+        while self.host.steady().saturating_sub(began) < LONGEST_REQUEST {
+            self.host.sleep(LOOK_AGAIN)?;
+        }
         Ok(())
     }
 

@@ -69,9 +69,9 @@ impl<'a> Cluster<'a> {
         let answer = self.get(path)?;
         let metrics = expected(path, &answer)?.as_str().unwrap_or_default();
         let loaded = loaded_digest(metrics).ok_or_else(|| {
-            let message = "the API server does not tell which encryption config it uses";
+            let message = "the API server does not report which encryption config it has loaded";
             Fault::new(FaultKind::Preflight, message)
-                .because("Without that, nothing shows when it writes with the new key.")
+                .because("Without that, the command cannot know when the new key is in use.")
                 .hint("the metric apiserver_encryption_config_controller_last_config_info is missing: Kubernetes 1.36 has it")
                 .hint("the API server needs --encryption-provider-config with this file")
         })?;
@@ -150,7 +150,7 @@ impl<'a> Cluster<'a> {
         let message = "the API server refuses to rewrite objects";
         let mut fault = Fault::new(FaultKind::StepFailed, message)
             .because("They are still encrypted by the old key, which stays in the file.")
-            .hint("look for admission webhooks and policies that refuse a change of nothing")
+            .hint("look for admission webhooks and policies that reject an empty patch")
             .hint(GO_ON);
         fault.details = problems;
         Err(fault)

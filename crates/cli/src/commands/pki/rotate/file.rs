@@ -53,8 +53,10 @@ impl<'a> EncryptionFile<'a> {
         let attributes = Attributes::mode(MODE);
         dir.create(&staged, content.expose(), &attributes)?;
         self.host.sync_files(&[(dir.as_ref(), &staged)])?;
-        if self.read()?.1 != seen {
+        let now = self.read();
+        if !matches!(&now, Ok((_, digest)) if *digest == seen) {
             dir.remove(&staged)?;
+            now?;
             return Err(
                 Fault::refused(format!("{} was changed by someone else", self.path))
                     .in_file(self.path.as_str())
@@ -63,6 +65,14 @@ impl<'a> EncryptionFile<'a> {
             );
         }
         dir.rename(&staged, self.path.name())?;
+        self.host.sync_dirs(&[dir.as_ref()])?;
+        Ok(())
+    }
+
+    /// Makes the file durable as it is.
+    pub(super) fn sync(&self) -> Result<(), Fault> {
+        let dir = self.folder()?;
+        self.host.sync_files(&[(dir.as_ref(), self.path.name())])?;
         self.host.sync_dirs(&[dir.as_ref()])?;
         Ok(())
     }
