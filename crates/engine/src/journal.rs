@@ -10,6 +10,7 @@ use bootlace_model::ids::Digest;
 use bootlace_model::record::{LINE_VERSION, Line, Record};
 use bootlace_model::replay::RunState;
 pub(crate) use line::encode;
+use read::LONGEST_LINE;
 pub(crate) use read::{Damage, ReadJournal, has_first_line, last_line, read_journal};
 
 use crate::port::{Host, LogFile, LogSync};
@@ -120,7 +121,9 @@ impl Journal {
                 at: host.now(),
                 rec,
             };
+            let begin = bytes.len();
             prev = encode(&line, &mut bytes)?;
+            check_length(&line.rec, bytes.len() - begin)?;
             next += 1;
             lines.push(line);
         }
@@ -192,4 +195,49 @@ fn not_synced() -> Fault {
     Fault::new(FaultKind::StepFailed, "the journal could not be synced")
         .because("After one failed sync, a later one that succeeds proves nothing.")
         .hint("when the cause is gone, `bootlace resume` goes on from here")
+}
+
+/// Refuses a line that would be too long to be read again, before anything of it is done.
+fn check_length(record: &Record, length: usize) -> Result<(), Fault> {
+    // What an effect leaves is noted in a line of its own, about as long as that of its intent.
+    let (most, target) = match record {
+        Record::Intent { effect, .. } => (LONGEST_LINE / 2, effect.target.as_str()),
+        _ => (LONGEST_LINE, "a record"),
+    };
+    if length <= most {
+        return Ok(());
+    }
+    let message = format!("{target} concerns too many files to be journalled");
+    Err(Fault::refused(message)
+        .because("What the journal cannot hold can neither be resumed nor undone.")
+        .hint("move the large folder, such as a home with a source tree, to another place first"))
+}
+
+#[cfg(test)]
+mod tests {
+    use bootlace_model::ids::StepId;
+    use bootlace_model::record::{Before, EffectRecord};
+
+    use super::*;
+
+    #[test]
+    fn what_no_reader_would_take_is_refused_before_it_is_done() {
+        let effect = serde_json::json!({
+            "kind": "run-command", "target": "move the home of core",
+            "origin": {"kind": "config", "name": "a"}
+        });
+        let effect: EffectRecord = serde_json::from_value(effect).unwrap();
+        let intent = Record::Intent {
+            n: 0,
+            step: StepId::new("ignition", "create-groups-and-users"),
+            effect,
+            before: Before::default(),
+        };
+        assert_eq!(check_length(&intent, LONGEST_LINE / 2), Ok(()));
+        let refused = check_length(&intent, LONGEST_LINE / 2 + 1).unwrap_err();
+        assert!(refused.message.starts_with("move the home of core"));
+        let other = Record::TailCut { bytes: 1 };
+        assert_eq!(check_length(&other, LONGEST_LINE), Ok(()));
+        assert!(check_length(&other, LONGEST_LINE + 1).is_err());
+    }
 }

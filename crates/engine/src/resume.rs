@@ -123,13 +123,16 @@ impl Engine<'_> {
     /// Refuses to plan again what a run made before its point of no return, once that is passed.
     fn check_replan(&self, state: &RunState, chosen: &[usize]) -> Result<(), Fault> {
         let name = |position: usize| self.sequence.steps[position].name();
-        let passed = self.passed_no_return(state);
-        let point = passed.and_then(|(step, _)| self.sequence.position(step.step()));
-        match (point, chosen.first()) {
-            (Some(point), Some(first)) if *first <= point => {
+        match (self.passed_no_return(state), chosen.first()) {
+            (Some((step, _)), Some(first))
+                if self
+                    .sequence
+                    .position(step.step())
+                    .is_none_or(|point| *first <= point) =>
+            {
                 let message = format!(
                     "{} is behind us: {} cannot be planned again",
-                    name(point),
+                    step.step(),
                     name(*first)
                 );
                 let mut fault = Fault::refused(message)
@@ -138,7 +141,8 @@ impl Engine<'_> {
                         "Secrets that were removed since would be made anew, and replace those \
                          that the living cluster is built on.",
                     );
-                if let Some(later) = self.sequence.steps.get(point + 1) {
+                let point = self.sequence.position(step.step());
+                if let Some(later) = point.and_then(|point| self.sequence.steps.get(point + 1)) {
                     fault = fault.hint(format!(
                         "`bootlace run {} --replan --from {}` does what comes later again",
                         self.sequence.name,

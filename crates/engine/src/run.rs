@@ -11,7 +11,7 @@ use bootlace_model::step::Choice;
 
 use crate::schedule::{self, Tally};
 use crate::step_work::millis_since;
-use crate::store::{OpenRun, Store};
+use crate::store::{OpenRun, Store, understood};
 use crate::{Engine, RunReport};
 
 impl Engine<'_> {
@@ -45,6 +45,13 @@ impl Engine<'_> {
         {
             // To begin anew is fine, but not beside another run that may still stand.
             return Err(crate::resume::taken_back(named, self.sequence.name));
+        }
+        if let Some(state) = state
+            .as_ref()
+            .filter(|state| state.outcome != Some(Outcome::Undone))
+        {
+            // A new run would be built on what this version does not know.
+            understood(state)?;
         }
         let state = state.filter(|state| !self.begins_anew(state));
         let is_settled = |id: &StepId| state.as_ref().is_some_and(|state| state.is_settled(id));

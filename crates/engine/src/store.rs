@@ -387,11 +387,11 @@ pub(crate) fn understood(state: &RunState) -> Result<(), Fault> {
     let Some(Unknown { line, what, tool }) = &state.unknown else {
         return Ok(());
     };
-    let message = format!("line {line} of the journal is not known to this version ({what})");
+    let message = format!("this version does not understand line {line} of the journal ({what})");
     Err(Fault::refused(message)
         .because(format!(
-            "bootlace {tool} wrote it. A version that does not know what was done cannot continue it \
-             or take it back; nothing was changed."
+            "bootlace {tool} wrote it. Only a version that understands all of a run can continue or \
+             undo it. Nothing was changed."
         ))
         .hint(format!("run the same command with bootlace {tool} or later"))
         .hint("`bootlace status` and `bootlace log` show the run with this version, too"))

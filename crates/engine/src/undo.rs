@@ -355,16 +355,29 @@ impl Engine<'_> {
             .hint("`bootlace reset` gives the machine back instead"))
     }
 
-    /// Returns the point of no return that a run has passed, and why there is none.
+    /// Returns the last point of no return that a run has passed, and why there is none. One that this
+    /// version does not have as a step comes after all others.
     pub(crate) fn passed_no_return(&self, state: &RunState) -> Option<(StepId, String)> {
         let begun = state.steps.keys().filter(|step| has_acted(state, step));
-        let mut policies = begun.map(|step| (step, self.policy(state, step)));
-        policies.find_map(|(step, RecordedPolicy { policy, why })| {
-            (policy == PolicyKind::PointOfNoReturn).then(|| (step.clone(), why))
-        })
+        let policies = begun.map(|step| (step, self.policy(state, step)));
+        let points = policies.filter(|(_, it)| it.policy == PolicyKind::PointOfNoReturn);
+        let position = |step: &StepId| self.sequence.position(step.step()).unwrap_or(usize::MAX);
+        let last = points.max_by_key(|(step, _)| position(step));
+        last.map(|(step, RecordedPolicy { why, .. })| (step.clone(), why))
     }
 
     fn check_dependents(&self, state: &RunState, chosen: &BTreeSet<StepId>) -> Result<(), Fault> {
+        let is_known = |id: &StepId| self.sequence.position(id.step()).is_some();
+        let mut left = state.steps.keys().filter(|id| !chosen.contains(*id));
+        if let Some(step) = left.find(|id| !is_known(id) && has_acted(state, id)) {
+            let message = format!("the step {} is of another version", step.step());
+            return Err(Fault::new(FaultKind::Preflight, message)
+                .because("It cannot be told which steps it stands on, so it goes with all of them.")
+                .hint(format!(
+                    "`bootlace undo {}` takes back all steps",
+                    self.sequence.name
+                )));
+        }
         for step in self.sequence.steps {
             let id = self.sequence.id(step.name());
             if chosen.contains(&id) || !state.steps.contains_key(&id) {

@@ -200,10 +200,10 @@ fn unfinished(step: &StepId, progress: &StepProgress, run: RunStateView) -> Opti
 fn unknown_check(Unknown { line, what, tool }: &Unknown) -> CheckView {
     CheckView {
         step: "journal".into(),
-        what: "this version knows all that the run did".into(),
+        what: "this version understands the whole journal".into(),
         ok: false,
-        found: format!("line {line}, by bootlace {tool}, is not known: {what}"),
-        because: "What is not known cannot be judged.".into(),
+        found: format!("line {line}, written by bootlace {tool}: {what}"),
+        because: "It cannot check what it does not understand.".into(),
         unfinished: false,
     }
 }

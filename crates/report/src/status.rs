@@ -133,8 +133,8 @@ fn footer(page: &mut Page<'_>, view: &StatusView) {
     }
     if let Some(UnknownView { line, what, tool }) = &view.unknown {
         let text = format!(
-            "Not known to this version: line {line} of the journal ({what}). Continue or undo this \
-             run with bootlace {tool} or later."
+            "This version does not understand line {line} of the journal ({what}). Continue or undo \
+             the run with bootlace {tool} or later."
         );
         page.item(0, Sign::Unknown, &text);
     }

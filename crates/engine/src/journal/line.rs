@@ -56,7 +56,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Line, Digest), BadLine> {
     let why = match serde_json::from_slice::<Line>(bytes) {
         Ok(line) if line.v <= LINE_VERSION => return Ok((line, hash)),
         Ok(line) => format!("version {} of the journal's lines", line.v),
-        Err(error) => in_short(&error.to_string()).to_owned(),
+        Err(error) => in_short(&error.to_string()),
     };
     let envelope: Result<Envelope, _> = serde_json::from_slice(bytes);
     let envelope = envelope.map_err(|error| BadLine::Unreadable(error.to_string()))?;
@@ -79,11 +79,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Line, Digest), BadLine> {
 }
 
 /// Leaves out of serde's message all that was expected instead, and where on the line it is.
-fn in_short(message: &str) -> &str {
+fn in_short(message: &str) -> String {
     let end = message.find(", expected").or(message.find(" at line "));
-    message
-        .get(..end.unwrap_or(message.len()))
-        .unwrap_or(message)
+    let short = end.and_then(|end| message.get(..end)).unwrap_or(message);
+    short.replace("unknown variant", "unknown value")
 }
 
 /// Compares a line's hash with its content.

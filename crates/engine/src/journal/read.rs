@@ -11,7 +11,7 @@ use crate::port::LogFile;
 /// How much is read at once.
 const CHUNK: usize = 256 << 10;
 /// No record is longer; a longer line is damage.
-const LONGEST_LINE: usize = 16 << 20;
+pub(super) const LONGEST_LINE: usize = 16 << 20;
 
 /// How long a line may be that is looked for at the end.
 const SHORT_LINE: u64 = 4096;

@@ -58,7 +58,7 @@ pub(super) fn of_run(record: &Record) -> (Sign, String) {
         }
         Record::RunClosed { outcome } => closed(*outcome),
         Record::Foreign(foreign) => {
-            let words = format!("not known to this version: {}", foreign.what);
+            let words = format!("not understood by this version: {}", foreign.what);
             (Sign::Unknown, words)
         }
         // Records of a step are told with it.

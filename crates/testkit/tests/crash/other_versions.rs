@@ -310,6 +310,65 @@ fn a_line_of_a_later_version_is_read_and_shown_and_never_written_past() -> Resul
     sample.end("lines of a later version")
 }
 
+/// Puts a step into the journal of a finished machine that this version does not have.
+fn with_step(bench: &Bench, policy: &str) -> Result<FakeHost, Wrong> {
+    let host = bench.finished_machine()?;
+    let (path, lines) = journal(bench, &host)?;
+    let mut records: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::to_value(&line.rec))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Wrong(error.to_string()))?;
+    let step = format!("{}/{FUTURE}", bench.case.sequence.name);
+    let end = records.len() - 1;
+    let added = [
+        json!({"kind": "step-started", "step": step, "undo": {"policy": policy, "why": "it is so"}}),
+        json!({"kind": "verified", "step": step, "evidence": []}),
+    ];
+    records.splice(end..end, added);
+    let records: Vec<(Value, u32)> = records.into_iter().map(|record| (record, 1)).collect();
+    put(&host, &path, &records)?;
+    Ok(host)
+}
+
+#[test]
+fn a_step_of_another_version_is_undone_as_its_journal_says() -> Result<(), Wrong> {
+    let sample = Sample::begin();
+    let bench = sample.benches()?.swap_remove(0);
+    with_step(&bench, "inverse").and_then(|host| bench.must_undo(&host))?;
+
+    let host = with_step(&bench, "inverse")?;
+    let mut options = bench.options();
+    options.choice.from = Some(bench.case.sequence.steps[0].name().into());
+    let undone = bench.engine(&host, &options).undo();
+    let kind = undone.as_ref().map_err(|fault| fault.kind);
+    expect(kind == Err(FaultKind::Preflight), || {
+        format!("the ground of an unknown step goes: {undone:?}")
+    })?;
+
+    let host = with_step(&bench, "point-of-no-return")?;
+    let again = Options {
+        replan: true,
+        ..bench.options()
+    };
+    for (verb, kind) in [
+        ("undo", bench.undo(&host).map_err(|fault| fault.kind).err()),
+        (
+            "run --replan",
+            bench
+                .engine(&host, &again)
+                .run()
+                .map_err(|fault| fault.kind)
+                .err(),
+        ),
+    ] {
+        expect(kind == Some(FaultKind::Refused), || {
+            format!("{verb} ends with {kind:?}")
+        })?;
+    }
+    Ok(())
+}
+
 /// Puts a journal into a finished machine and tries it.
 fn with_journal(
     bench: &Bench,
@@ -319,11 +378,16 @@ fn with_journal(
     line: usize,
 ) -> Result<(), Wrong> {
     let host = host.fork();
+    put(&host, path, records)?;
+    is_read_and_kept(bench, &host, line, records.len())
+}
+
+/// Writes a machine's journal.
+fn put(host: &FakeHost, path: &TargetPath, records: &[(Value, u32)]) -> Result<(), Wrong> {
     let head = path.as_str().replace("journal.jsonl", "head.json");
     let written = host.set_up(|world| {
         world.remove(&head)?;
         world.write_durably(path.as_str(), &write(records))
     });
-    written.map_err(|error| Wrong(error.to_string()))?;
-    is_read_and_kept(bench, &host, line, records.len())
+    written.map_err(|error| Wrong(error.to_string()))
 }
