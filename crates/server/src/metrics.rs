@@ -87,7 +87,7 @@ impl Metrics {
             &mut text,
             "sent_bytes_total",
             "counter",
-            "Bytes of answers, each rounded up to 64 KiB.",
+            "Bytes of answers, each rounded up to a multiple of 64 KiB.",
         );
         line(
             &mut text,

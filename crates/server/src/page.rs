@@ -155,7 +155,7 @@ fn in_words(reason: &str) -> &'static str {
         "expired" => "The token has expired. Ask for a new one.",
         "revoked" => "The token was revoked. Ask for a new one.",
         "other-node" => {
-            "The token is for one node, and a browser cannot say that it is this node. Log in with a token of a pool, or with one of the pool *."
+            "This token is bound to a node, and a browser cannot send the node's name. Log in with a token that is not bound to a node."
         }
         "unknown" => {
             "The token is not known. If it was written into the tokens file just now, try again in a few seconds."

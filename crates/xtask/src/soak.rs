@@ -123,7 +123,7 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "kills",
-        about: "SIGKILL during every step on a real machine, always inside start-control-plane",
+        about: "SIGKILL aimed at every step on a real machine; start-control-plane is always hit inside",
         method: Method::Tests {
             target: &["--test", "machines"],
             tests: &["killed::"],

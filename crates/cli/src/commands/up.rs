@@ -103,7 +103,7 @@ pub(super) fn hint_inside(session: &Session, command: &str) -> Result<Option<Str
     }
     let shell = line(session, "shell", None);
     Ok(Some(format!(
-        "`{shell} -- bootlace {command}` asks inside the machine of `bootlace up`"
+        "`{shell} -- bootlace {command}` runs it inside the machine of `bootlace up`"
     )))
 }
 

@@ -172,10 +172,14 @@ impl Engine<'_> {
         staging.publish(self.host)?;
         match kept {
             Some(Verdict::Refused(path, why)) => {
-                let message = format!("{path} is in the way: {why}");
+                let message = format!("cannot replace {path}: {why}");
                 Err(Fault::refused(message)
-                    .because("It was made after the run was interrupted, and would be lost.")
-                    .hint("move what is named elsewhere, then `bootlace resume`"))
+                    .because(
+                        "Files that were added or changed after the interruption would be lost.",
+                    )
+                    .hint(
+                        "move the files named above to another folder, then run `bootlace resume`",
+                    ))
             }
             _ => Ok(()),
         }

@@ -382,7 +382,7 @@ fn a_token_of_one_node_is_of_no_use_without_the_name_of_the_node() {
         assert_eq!((answer.status, answer.header("set-cookie")), (401, None));
         let said = whole(&answer);
         assert!(
-            said.contains("a browser cannot say that it is this node"),
+            said.contains("a browser cannot send the node's name"),
             "{said}"
         );
     }

@@ -129,7 +129,7 @@ fn merged(flags: &Flags, config: Option<&[u8]>, dropins: &FileTree) -> Result<Va
     let is_dropin = |name: &str| ending(name) == "conf";
     if let Some((name, what)) = dropins.odd.iter().find(|(name, _)| is_dropin(name)) {
         return Err(format!(
-            "{KUBELET_CONFIG_DIR}/{name} is {what}, which is not followed"
+            "{KUBELET_CONFIG_DIR}/{name} is {what}, which this benchmark does not read"
         ));
     }
     let dropins = dropins.files.iter();

@@ -51,7 +51,7 @@ impl Unit {
             match self.variables.get(path) {
                 None => {
                     return Err(format!(
-                        "kubelet.service reads {path}, which is not followed"
+                        "kubelet.service reads {path}, which this benchmark does not read"
                     ));
                 }
                 Some(Some(file)) => settings.variables.extend(variables(file)?),
@@ -81,7 +81,9 @@ impl Unit {
                 if what == "a link to /dev/null" {
                     dropins.entry(name).or_default();
                 } else if !dropins.contains_key(name.as_str()) {
-                    return Err(format!("{folder}/{name} is {what}, which is not followed"));
+                    return Err(format!(
+                        "{folder}/{name} is {what}, which this benchmark does not read"
+                    ));
                 }
             }
         }
@@ -103,7 +105,9 @@ impl Settings {
             };
             let (key, value) = (key.trim(), value.trim());
             if NOT_FOLLOWED.contains(&key) {
-                return Err(format!("kubelet.service sets {key}, which is not followed"));
+                return Err(format!(
+                    "kubelet.service sets {key}, which this benchmark does not read"
+                ));
             }
             match key {
                 "EnvironmentFile" => put(&mut self.files, value),
@@ -216,7 +220,7 @@ fn words(text: &str) -> Result<Vec<String>, String> {
 
 fn escapes(text: &str) -> String {
     let start: String = text.chars().take(60).collect();
-    format!("{start:?} of kubelet.service has a backslash, which is not followed")
+    format!("{start:?} of kubelet.service has a backslash, which this benchmark does not read")
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ fn plan(settings: &Settings, facts: &Facts) -> Result<Decision, PlanError> {
     paths.retain(|path| !fixed.contains(path));
     Ok(Decision::DoPart {
         effects: fixed.into_iter().chain(paths).map(drop).collect(),
-        reason: "the asset folder stays, without its secrets; --clean removes it whole".into(),
+        reason: "the asset folder stays, with no secrets but those of `mco-bootstrap/machine-configs`; --clean removes all of it".into(),
     })
 }
 

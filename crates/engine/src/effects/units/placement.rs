@@ -69,11 +69,14 @@ fn may_be_alias(alias: &str, unit: &UnitName) -> bool {
 fn invalid(fragment: &TargetPath, key: &str, value: &str) -> Fault {
     Fault::bad_input(format!("{fragment} has an invalid {key}={value}"))
         .in_file(fragment.as_str())
-        .because(
-            "systemd refuses to enable a unit whose [Install] section names anything but units.",
-        )
+        .because("systemd does not enable a unit with such a value in [Install].")
         .hint(format!(
-            "correct {key}= in the unit file, for example WantedBy=multi-user.target"
+            "correct it in the unit file, for example {key}={}",
+            match key {
+                "Alias" => "other.service",
+                "DefaultInstance" => "main",
+                _ => "multi-user.target",
+            }
         ))
 }
 
