@@ -127,6 +127,10 @@ fn is_ready(node: &Value) -> bool {
     conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
 }
 
+/// What bootlace's own bootstrap asks with until the hand-over: the administrator has no rights before the
+/// API server has its role, and could not see when the node is Ready. kubeadm's `super-admin.conf` is the same.
+const EARLY: &str = "/etc/kubernetes/bootstrap-secrets/kubeconfig";
+
 /// The API of the cluster that is coming.
 struct Api<'a> {
     host: &'a RealHost,
@@ -136,7 +140,8 @@ struct Api<'a> {
 impl Api<'_> {
     /// Asks for something; none while nobody answers. That it is not there is an answer, too.
     fn ask(&self, path: &str) -> Option<Value> {
-        let credentials = Credentials::Kubeconfig(std::fs::read(self.kubeconfig).ok()?);
+        let content = std::fs::read(EARLY).or_else(|_| std::fs::read(self.kubeconfig));
+        let credentials = Credentials::Kubeconfig(content.ok()?);
         let request = ApiRequest {
             credentials: &credentials,
             path,
