@@ -132,11 +132,31 @@ impl Space {
     }
 
     /// Unmounts what [`Space::mount`] mounted.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests wait for the kernel, beside the port"
+    )]
     pub fn unmount(&self, name: &str) -> Result<()> {
-        let mut unmount = self.command("umount");
-        unmount.arg(self.path(name));
-        Self::must(unmount).map(|_| ())
+        let began = std::time::Instant::now();
+        loop {
+            let mut unmount = self.command("umount");
+            unmount.arg(self.path(name));
+            match Self::must(unmount) {
+                // The kernel may still work on it for a moment after the last process has ended.
+                Err(error) if is_busy(&error) && began.elapsed() < FREE_WITHIN => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                ended => return ended.map(|_| ()),
+            }
+        }
     }
+}
+
+/// How long a filesystem may be busy after its last process has ended.
+const FREE_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
+
+fn is_busy(error: &Error) -> bool {
+    error.to_string().contains("target is busy")
 }
 
 impl Drop for Space {
